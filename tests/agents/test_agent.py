@@ -140,10 +140,25 @@ def test_a_hook_may_jump_to_the_model(desk):
     assert [message.content for message in result["messages"]] == ["hi", "one", "two", "three"]
 
 
-def test_a_jump_that_was_not_declared_is_refused(desk):
+@pytest.mark.parametrize("as_update", [dict, lambda update: Command(update=update)], ids=["dict", "command"])
+def test_a_hook_does_not_jump_where_the_one_before_it_did(as_update, desk):
+    @before_agent(can_jump_to=["model"])
+    def first(state: Any, runtime: Any) -> Any:
+        return {"jump_to": "model"}
+
+    @before_model(can_jump_to=["end"])
+    def second(state: Any, runtime: Any) -> Any:
+        return as_update({"messages": [HumanMessage("more")]})
+
+    result = create_agent(scripted("one"), desk.tools, middleware=[first, second]).invoke(USER)
+    assert [message.content for message in result["messages"]] == ["hi", "more", "one"]
+
+
+@pytest.mark.parametrize("as_update", [dict, lambda update: Command(update=update)], ids=["dict", "command"])
+def test_a_jump_that_was_not_declared_is_refused(as_update, desk):
     @before_model
     def leave(state: Any, runtime: Any) -> Any:
-        return {"jump_to": "end"}
+        return as_update({"jump_to": "end"})
 
     with pytest.raises(InvalidUpdateError, match="hook_config"):
         create_agent(scripted("one"), desk.tools, middleware=[leave]).invoke(USER)

@@ -1,6 +1,7 @@
 """Middleware that comes ready-made: what it promises beside what LangChain's does."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -446,6 +447,11 @@ def test_what_middleware_was_given_can_be_read_by_the_same_names(kind, given):
     assert {name: getattr(made, name) for name in given} == given
 
 
+@dataclass
+class Said:
+    messages: list[Any]
+
+
 def telling(kind: str, strategy: Any = "redact", **options: Any) -> Any:
     """An agent with a tool that tells an address: as its result, in a Command, or as the words of its failure."""
     asked: list[str] = []
@@ -458,7 +464,9 @@ def telling(kind: str, strategy: Any = "redact", **options: Any) -> Any:
         if kind == "failure":
             raise ToolException(f"{name}@x.org is gone")
         told = f"it is {name}@x.org"
-        return told if kind == "text" else Command(update={"messages": [ToolMessage(told, tool_call_id="a1")]})
+        said = ToolMessage(told, tool_call_id="a1")
+        updates = {"command": {"messages": [said]}, "bare": {"messages": said}, "object": Said([said])}
+        return told if kind == "text" else Command(update=updates[kind])
 
     ask.handle_tool_error = kind == "failure"
     hides = PIIMiddleware("email", strategy=strategy, apply_to_tool_results=True)
@@ -467,7 +475,7 @@ def telling(kind: str, strategy: Any = "redact", **options: Any) -> Any:
     ), asked
 
 
-@pytest.mark.parametrize("kind", ["text", "command", "failure"])
+@pytest.mark.parametrize("kind", ["text", "command", "bare", "object", "failure"])
 @pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["unsaved", "saved"])
 @pytest.mark.parametrize("mode", ["messages", "updates", "values", "debug", "tasks", "tools", "checkpoints"])
 def test_what_a_tool_says_is_in_no_stream_either(mode, saver, kind):

@@ -1,12 +1,13 @@
 """Approve by rule (scenario 26)."""
 
 import asyncio
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from langchain_core.messages import ToolMessage
-from langchain_core.tools import tool
+from langchain_core.tools import InjectedToolCallId, tool
 
 from signoff.agents import Rule, alist_rules, arevoke_rule, create_agent, list_rules, revoke_rule
 from signoff.agents.middleware import HumanInTheLoopMiddleware
@@ -126,6 +127,25 @@ def test_from_here_on_lets_later_calls_of_the_tool_pass_and_names_the_decision(o
     assert (rule["tool"], rule["by"], rule["because"]["tool_call_id"]) == ("pay", "eva", "c1")
     assert rule["because"]["question"] == question.id
     assert "__interrupt__" in app.invoke(MORE)
+
+
+@dataclass
+class Told:
+    messages: list[Any]
+
+
+def test_from_here_on_holds_whatever_form_the_update_of_the_tool_has():
+    @tool
+    def note(tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Note something."""
+        return Command(update=Told([ToolMessage("noted", tool_call_id=tool_call_id)]))
+
+    model = scripted(calls(call("note", "c1")), "done", calls(call("note", "c2")), "done")
+    app = create_agent(model, [note], interrupt_on={"note": True}, checkpointer=InMemorySaver())
+    app.invoke(USER, CONFIG)
+    app.invoke(Command(resume=from_here_on()), CONFIG)
+    result = app.invoke(MORE, CONFIG)
+    assert [records(result)[id]["type"] for id in ("c1", "c2")] == ["approve", "rule"]
 
 
 def test_from_here_on_for_everything_in_the_thread(open_agent, desk):

@@ -8,14 +8,8 @@ from signoff.agents import create_agent
 from signoff.errors import InvalidInput
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolNode, create_react_agent, repair_tool_calls, validate_chat_history
-from signoff.prebuilt.chat_history import (
-    MOST_KNOWN,
-    CheckedHistories,
-    IncompleteHistory,
-    is_overtaken,
-    with_results_first,
-    without_strays,
-)
+from signoff.prebuilt.chat_history import MOST_KNOWN, CheckedHistories, IncompleteHistory
+from signoff.prebuilt.heard import is_overtaken, with_results_first, without_strays
 from signoff.types import Command, Overwrite, interrupt
 
 from .models import call, calls, scripted

@@ -6,7 +6,8 @@ from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
 
-from signoff.agents.gate import Check, Decided, Gate, action_of
+from signoff.agents.gate import Check, Decided, Gate, action_of, key_of
+from signoff.prebuilt.tool_errors import error_message
 from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.prebuilt.tool_results import messages_in
 from signoff.steps import Steps
@@ -36,10 +37,8 @@ class Admission:
     ran: int = 0
     answers: dict[str, Decided] = field(default_factory=dict)
     """What was asked on the way: a wrapper that tries again after a failure does not ask again."""
-    proposed: ToolCallRequest | None = None
-    """The call as the model wanted it, where wrappers are given what a person has put in its place."""
-    put: ToolCallRequest | None = None
-    """What they are given."""
+    edited: tuple[ToolCallRequest, ToolCallRequest] | None = None
+    """The call as the model wanted it, and what wrappers are given: what a person has put in its place."""
     is_entered: bool = False
     """Whether a wrapper has let a call pass."""
 
@@ -53,25 +52,24 @@ class Admission:
         decided = self.decided
         if decided is None or decided["kind"] != "edit" or decided["digest"] != self.gate.digest(request):
             return request
-        self.proposed, self.put = request, self._put(request, decided)
-        return self.put
+        put = self._put(request, decided)
+        self.edited = request, put
+        return put
 
     def taken(self, request: ToolCallRequest) -> ToolCallRequest:
         """A call as a wrapper lets it pass: what was put in the place of another stands for that one again."""
         self.is_entered = True
-        if self.proposed is None or self.put is None or request.tool is not self.put.tool:
+        if self.edited is None:
             return request
-        if action_of(request.tool_call) != action_of(self.put.tool_call):
-            return request
-        return request.override(tool_call=self.proposed.tool_call, tool=self.proposed.tool)
+        proposed, put = self.edited
+        is_put = request.tool is put.tool and action_of(request.tool_call) == action_of(put.tool_call)
+        return request.override(tool_call=proposed.tool_call, tool=proposed.tool) if is_put else request
 
     def told(self, result: Any) -> Any:
         """What came of a call around which wrappers stand; if they have let none pass, with what a person has put."""
-        if self.is_entered or self.decided is None or self.proposed is None or self.put is None:
+        if self.is_entered or self.decided is None or self.edited is None:
             return result
-        ran = action_of(self.put.tool_call)
-        record = {**self.decided["record"], "proposed": action_of(self.proposed.tool_call), "ran": ran}
-        return _noted(result, record, self._notice(ran))
+        return self._told_of_change(result, self.decided, *self.edited)
 
     def enter(self, request: ToolCallRequest, changes: int = 0) -> Steps[Any]:
         """Run the call, or answer in its place; where there is no live decision for exactly this call, ask.
@@ -84,11 +82,13 @@ class Admission:
         decided = self._decision(request, changes)
         match decided["kind"]:
             case "misfit":
-                return _message(request.tool_call, f"It was not run: {decided['message']}.", status="error")
+                return error_message(request.tool_call, f"It was not run: {decided['message']}.")
             case "reject":
                 return _noted(_rejection(request.tool_call, decided), decided["record"])
             case "respond":
-                return _noted(_message(request.tool_call, decided["message"]), decided["record"])
+                call = request.tool_call
+                said = ToolMessage(decided["message"], name=call["name"], tool_call_id=call["id"])
+                return _noted(said, decided["record"])
             case "edit":
                 return (yield from self._changed(request, decided, changes))
         return _noted((yield from self._run(request)), decided["record"])
@@ -98,13 +98,14 @@ class Admission:
         is_live = known is not None and time == (0, 0) and known["digest"] == gate.digest(request)
         if is_live and known is not None and known["kind"] != "ask":
             return known
-        key = gate.key(request, time)
+        proposal = gate.proposal(request)
+        key = key_of(proposal, time)
         if not is_live and not gate.was_asked(key):
             screened = gate.screened(request, self.rules)
             if screened["kind"] != "ask":
                 return screened
         if key not in self.answers:
-            self.answers[key] = gate.ask_about_one(request, time, self.check)
+            self.answers[key] = gate.ask_about_one(request, proposal, key, self.check)
         return self.answers[key]
 
     def _run(self, request: ToolCallRequest) -> Steps[Any]:
@@ -121,15 +122,12 @@ class Admission:
 
     def _changed(self, request: ToolCallRequest, decided: Decided, changes: int) -> Steps[Any]:
         """Run what a person put in the place of a call; another tool passes the gate for itself."""
-        proposed, changed = request.tool_call, self._put(request, decided)
-        call = changed.tool_call
-        is_other = call["name"] != proposed["name"]
+        changed = self._put(request, decided)
+        is_other = changed.tool_call["name"] != request.tool_call["name"]
         result = yield from (self.enter(changed, changes + 1) if is_other else self._run(changed))
-        ran = action_of(call)
-        record = {**decided["record"], "proposed": action_of(proposed), "ran": ran}
-        if is_other and not _has_run(result, record):
-            return _noted(result, record)
-        return _noted(result, record, self._notice(ran))
+        if is_other and not _has_run(result):
+            return _noted(result, {**decided["record"], "proposed": action_of(request.tool_call)})
+        return self._told_of_change(result, decided, request, changed)
 
     def _put(self, request: ToolCallRequest, decided: Decided) -> ToolCallRequest:
         """What a person put in the place of a call."""
@@ -138,30 +136,26 @@ class Admission:
         is_other = call["name"] != proposed["name"]
         return request.override(tool_call=call, tool=self.gate.tools.get(call["name"]) if is_other else request.tool)
 
-    def _notice(self, ran: dict[str, Any]) -> str | None:
-        notice = self.gate.watch.edit_notice
-        args = json.dumps(ran["args"], ensure_ascii=False, default=repr)
-        return None if notice is None else f"{notice} {ran['name']} with {args}."
+    def _told_of_change(self, result: Any, decided: Decided, proposed: ToolCallRequest, put: ToolCallRequest) -> Any:
+        """A result that says what a person has put in the place of a call."""
+        ran, notice = action_of(put.tool_call), self.gate.watch.edit_notice
+        record = {**decided["record"], "proposed": action_of(proposed.tool_call), "ran": ran}
+        if notice is not None:
+            notice = f"{notice} {ran['name']} with {json.dumps(ran['args'], ensure_ascii=False, default=repr)}."
+        return _noted(result, record, notice)
 
 
-def _has_run(result: Any, record: dict[str, Any]) -> bool:
-    """Whether the call of another tool was made; `ran` is taken out of the record where it was not."""
+def _has_run(result: Any) -> bool:
+    """Whether the call of another tool was made."""
     later = (message.additional_kwargs.get(DECISION) or {} for message in messages_in(result))
-    if any(one.get("type") in ("reject", "respond") for one in later):
-        del record["ran"]
-        return False
-    return True
+    return not any(one.get("type") in ("reject", "respond") for one in later)
 
 
 def _rejection(call: ToolCall, decided: Decided) -> ToolMessage:
     reason = decided.get("message")
     text = f"A person rejected this call of {call['name']}; it was not made."
     text += f" The reason: {reason}" if reason else " Do not make it again unless you are asked to."
-    return _message(call, text, status="error")
-
-
-def _message(call: ToolCall, text: str, status: Any = "success") -> ToolMessage:
-    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status=status)
+    return error_message(call, text)
 
 
 # What the transcript says

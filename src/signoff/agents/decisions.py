@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.tools import BaseTool
+from pydantic import ValidationError
 
 from signoff import forms
 from signoff.agents.rules import as_moment
 from signoff.forms import Form
+from signoff.prebuilt.tool_errors import listed
 from signoff.prebuilt.toolbox import call_schema, takes_others
 
 KINDS = ("approve", "edit", "reject", "respond")
@@ -179,8 +181,6 @@ def misfit(tool: BaseTool | None, args: Mapping[str, Any]) -> str | None:
 
     What is injected into the tool is not there yet, and not missed. A tool with a JSON Schema looks at them itself.
     """
-    from pydantic import ValidationError
-
     seen: Any = None if tool is None else call_schema(tool)
     if tool is None or isinstance(seen, dict):
         return None
@@ -191,6 +191,5 @@ def misfit(tool: BaseTool | None, args: Mapping[str, Any]) -> str | None:
         schema.model_validate(dict(args))
     except ValidationError as error:
         wrong = [one for one in error.errors(include_url=False) if not one["loc"] or one["loc"][0] in seen.model_fields]
-        listed = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in wrong)
-        return f"the tool {tool.name!r} does not take these arguments: {listed}" if wrong else None
+        return f"the tool {tool.name!r} does not take these arguments: {listed(wrong)}" if wrong else None
     return None

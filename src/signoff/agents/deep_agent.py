@@ -171,9 +171,8 @@ class Kit:
         names = {*known, *(file.name for file in self.files), "write_todos"}
         inherited = {name: policy for name, policy in self.watched.items() if name in names}
         layers = self.layers({**inherited, **one.get("interrupt_on", {})}, known)
-        model = one.get("model", self.model)
         return create_agent(
-            as_model(model),
+            as_model(one.get("model", self.model)),
             [*tools, *self.files_beside(known)],
             system_prompt=one["system_prompt"],
             middleware=[*layers, *one.get("middleware", ())],

@@ -32,16 +32,14 @@ def merged_policies(
 
 def _completed(name: str, given: bool | InterruptOnConfig, backend: Backend | None) -> Any:
     """A setting with the usual description and preview of its tool, where it has none of its own."""
-    if given is False:
-        return False
+    if given is False or not isinstance(given, bool | Mapping):
+        return given  # what is no setting is refused later, as it is of other tools
     usual: dict[str, Any] = {}
     if name in DESCRIPTIONS:
         describe = DESCRIPTIONS[name]
         usual["description"] = lambda call, state, runtime: describe(call["args"])
     if name in WRITING and backend is not None:
         usual["preview"] = previewer(name, backend)
-    if not isinstance(given, bool | Mapping):
-        return given  # which is refused, as it is of other tools
     own: Any = {} if given is True else given
     return {**usual, **own} if usual or own else True
 

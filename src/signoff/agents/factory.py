@@ -14,16 +14,17 @@ from signoff.agents.hooks import HOOKS, Hook, hooks_of
 from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware
 from signoff.agents.middleware.state import AgentState, Schemas, merged
-from signoff.agents.model_turn import ModelTurn, wraps_model
+from signoff.agents.model_turn import ModelTurn
 from signoff.agents.parts import check_parts
 from signoff.agents.routes import Routes, jumping
 from signoff.agents.structured_output import schema_of, strategy_of
 from signoff.agents.tool_step import ToolStep
+from signoff.agents.turn_node import TurnNode, wraps_model
 from signoff.constants import END, START
 from signoff.errors import InvalidGraph
 from signoff.graph.routing import keep_to_itself
 from signoff.graph.state import StateGraph
-from signoff.prebuilt.agent_routes import calls_left
+from signoff.prebuilt.agent_routes import leave_no_call_open
 from signoff.prebuilt.models import as_model
 from signoff.prebuilt.toolbox import joined
 from signoff.pregel.keywords import refuse_old
@@ -87,31 +88,25 @@ def create_agent(
     given = joined(tools or (), [tool for one in layers for tool in one.tools])
     step = _tool_step(given, layers)
     states = [AgentState, *(one.state_schema for one in layers), *([] if state_schema is None else [state_schema])]
-    schemas = merged(states, schema_of(response_format))
-    turn = ModelTurn(
-        as_model(model),
-        SystemMessage(system_prompt) if isinstance(system_prompt, str) else system_prompt,
-        [*step.tools_by_name.values(), *(tool for tool in given if isinstance(tool, dict))],
-        layers,
-        strategy_of(response_format),
-        name,
-        is_open=bool(step.wraps),
-    )
-    graph = _graph(schemas, context_schema, turn, step, layers)
-    breaks: Any = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
+    strategy = strategy_of(response_format)
+    schemas = merged(states, schema_of(strategy))
+    system = SystemMessage(system_prompt) if isinstance(system_prompt, str) else system_prompt
+    turn = ModelTurn(as_model(model), system, given, layers, strategy, name, is_open=bool(step.wraps))
+    hooks = {method: hooks_of(layers, method) for method in HOOKS}
+    graph = _graph(schemas, context_schema, turn, step, hooks)
     agent = graph.compile(
         checkpointer,
         store=store,
         cache=cache,
         debug=debug,
         name=name,
+        interrupt_before=interrupt_before,
+        interrupt_after=interrupt_after,
         transformers=_transformers(layers, transformers),
-        **breaks,
     )
-    on_the_way = frozenset({"tools", *(hook.name for hook in hooks_of(layers, "after_model"))})
-    for before in {"model", *(hook.name for hook in hooks_of(layers, "before_model"))}:
-        agent.program.nodes[before].waits_for = on_the_way
-    agent.program.on_leaving = calls_left(on_the_way)
+    before = {"model", *(hook.name for hook in hooks["before_model"])}
+    behind = frozenset({"tools", *(hook.name for hook in hooks["after_model"])})
+    leave_no_call_open(agent.program, before, behind)
     return agent.with_config({"recursion_limit": RECURSION_LIMIT, "metadata": {"lc_agent_name": name} if name else {}})
 
 
@@ -173,17 +168,16 @@ def _check_watched(layers: Sequence[AgentMiddleware[Any, Any]], tools: Mapping[s
 
 
 def _graph(
-    schemas: Schemas, context_schema: Any, turn: ModelTurn, step: ToolStep, layers: Sequence[AgentMiddleware[Any, Any]]
+    schemas: Schemas, context_schema: Any, turn: ModelTurn, step: ToolStep, hooks: Mapping[str, list[Hook]]
 ) -> StateGraph[Any, Any, Any, Any]:
     graph: StateGraph[Any, Any, Any, Any] = StateGraph(
         schemas.state, context_schema, input_schema=schemas.input, output_schema=schemas.output
     )
-    hooks = {method: hooks_of(layers, method) for method in HOOKS}
-    graph.add_node("model", turn.as_node())
+    graph.add_node("model", TurnNode(turn))
     has_tools = turn.has_tools
     if has_tools:
         graph.add_node("tools", step)
-    answers = turn.response_format is not None or any(map(wraps_model, layers))
+    answers = turn.response_format is not None or any(map(wraps_model, turn.middleware))
     # Straight from the model back to it: where the calls were answered on the way, by middleware or as the response.
     loops = bool(hooks["after_model"]) or answers
     routes = _routes(hooks, step, has_tools=has_tools, loops=loops)

@@ -51,12 +51,12 @@ def _ls(backend: Backend) -> Callable[..., str]:
 def _read_file(backend: Backend) -> Callable[..., str]:
     def read_file(file_path: str, runtime: ToolRuntime, offset: int = 0, limit: int = MAX_LINES) -> str:
         """Read a file: its lines with their numbers, from line offset + 1 on, at most limit of them."""
-        lines = backend.open(runtime.state).read(file_path).splitlines()
-        shown = lines[max(offset, 0) : max(offset, 0) + max(limit, 1)]
+        lines, start = backend.open(runtime.state).read(file_path).splitlines(), max(offset, 0)
+        shown = lines[start : start + max(limit, 1)]
         if not shown:
             return f"{file_path} has {len(lines)} lines."
-        numbered = "\n".join(f"{number:6}\t{line}" for number, line in enumerate(shown, max(offset, 0) + 1))
-        left = len(lines) - max(offset, 0) - len(shown)
+        numbered = "\n".join(f"{number:6}\t{line}" for number, line in enumerate(shown, start + 1))
+        left = len(lines) - start - len(shown)
         return f"{numbered}\n({left} more lines)" if left > 0 else numbered
 
     return read_file

@@ -21,6 +21,7 @@ from signoff.constants import CONF
 from signoff.drivers.asking import asker_id
 from signoff.drivers.callsite import code_digest
 from signoff.engine import ids
+from signoff.forms import Form
 from signoff.prebuilt.injection import function_of
 from signoff.prebuilt.tool_calls import digest_of
 from signoff.prebuilt.tool_node import ToolCallRequest
@@ -35,9 +36,6 @@ AGENTS = "signoff_agents"
 
 Check = Callable[[Any], None]
 """What refuses a tool that a run cannot call."""
-
-Time = tuple[int, int]
-"""How often a call has run, and how often a person has turned it into another one."""
 
 
 class Decided(TypedDict, total=False):
@@ -105,7 +103,7 @@ class Gate:
         if plain["kind"] == "misfit":
             return plain
         record = self._pass(request, rules, self.watch.clock())
-        return plain if record is None else passed(plain["digest"], record)
+        return plain if record is None else {"kind": "rule", "digest": plain["digest"], "record": record}
 
     def _pass(self, request: ToolCallRequest, rules: Mapping[str, StoredRule], now: datetime) -> dict[str, Any] | None:
         policy = self.policies[request.tool_call["name"]]
@@ -136,67 +134,58 @@ class Gate:
     def ask_about_all(self, requests: Sequence[ToolCallRequest], check: Check) -> list[Decided]:
         """What a person decides about several calls, in one question; `check` refuses those that cannot be made."""
         proposals = [self.proposal(request) for request in requests]
-        value = {
-            "action_requests": [proposal.request for proposal in proposals],
-            "review_configs": [proposal.review for proposal in proposals],
-            **_path(requests[0]),
-        }
         key = f"review-{digest_of([[p.call['id'], p.digest, p.preview] for p in proposals])}"
-        self._check_before(key, requests, check)
-        answer = interrupt(value, response_schema=form_for_all(proposals, self._tools(*requests)), key=key)
-        facts = _facts(key)
-        return [_decided(p, said, facts) for p, said in zip(proposals, answer["decisions"], strict=True)]
+        return self._ask_together(requests, proposals, key, check)
 
-    def ask_about_one(self, request: ToolCallRequest, time: Time, check: Check) -> Decided:
-        """What a person decides about a call. A second question about the same call needs another `time`."""
-        self._check_before(self.key(request, time), [request], check)
+    def ask_about_one(self, request: ToolCallRequest, proposal: Proposal, key: str, check: Check) -> Decided:
+        """What a person decides about a call; the key is that of the proposal."""
         if self.is_batched:
-            return self._ask_alone(request, time)
-        proposal = self.proposal(request)
+            return self._ask_together([request], [proposal], key, check)[0]
         value = {
             "type": "tool_approval",
             "tool_call_id": proposal.call["id"],
             **proposal.request,
             "review_config": proposal.review,
-            **_path(request),
         }
-        key = self._key(request, proposal, time)
-        answer = interrupt(value, response_schema=form_for_one(proposal, self._tools(request)), key=key)
+        answer = self._ask([request], value, form_for_one(proposal, self._tools(request)), key, check)
         return _decided(proposal, answer, _facts(key))
 
-    def _ask_alone(self, request: ToolCallRequest, time: Time) -> Decided:
-        proposal = self.proposal(request)
-        value = {"action_requests": [proposal.request], "review_configs": [proposal.review], **_path(request)}
-        key = self._key(request, proposal, time)
-        answer = interrupt(value, response_schema=form_for_all([proposal], self._tools(request)), key=key)
-        return _decided(proposal, answer["decisions"][0], _facts(key))
+    def _ask_together(
+        self, requests: Sequence[ToolCallRequest], proposals: Sequence[Proposal], key: str, check: Check
+    ) -> list[Decided]:
+        value = {
+            "action_requests": [proposal.request for proposal in proposals],
+            "review_configs": [proposal.review for proposal in proposals],
+        }
+        answer = self._ask(requests, value, form_for_all(proposals, self._tools(*requests)), key, check)
+        facts = _facts(key)
+        return [_decided(p, said, facts) for p, said in zip(proposals, answer["decisions"], strict=True)]
 
-    def _check_before(self, key: str, requests: Sequence[ToolCallRequest], check: Check) -> None:
-        """Later would be too late: a person had decided then on what cannot be done. What was decided stands."""
+    def _ask(
+        self, requests: Sequence[ToolCallRequest], value: dict[str, Any], form: Form, key: str, check: Check
+    ) -> Any:
+        # Later would be too late: a person had decided then on what cannot be done. What was decided stands.
         if not self.was_asked(key):
             for request in requests:
                 check(request.tool)
+        return interrupt({**value, **_path(requests[0])}, response_schema=form, key=key)
 
     def _tools(self, *requests: ToolCallRequest) -> dict[str, BaseTool]:
         """The tools that calls may be changed to: those of the agent, and those that a wrapper has brought."""
         brought = {request.tool.name: request.tool for request in requests if request.tool is not None}
         return {**self.tools, **brought}
 
-    def _key(self, request: ToolCallRequest, proposal: Proposal, time: Time) -> str:
-        return f"{request.tool_call['id']}-{digest_of([proposal.digest, proposal.preview, time])}"
-
-    def key(self, request: ToolCallRequest, time: Time) -> str:
-        """What the question about a call goes by."""
-        return self._key(request, self.proposal(request), time)
-
     def was_asked(self, key: str) -> bool:
         """Whether a person has answered this question: then the answer counts, whatever the rules say now."""
         return _facts(key).get("question") is not None
 
 
-def passed(digest: str, record: dict[str, Any]) -> Decided:
-    """A call that needs no question."""
-    return {"kind": "rule", "digest": digest, "record": record}
+def key_of(proposal: Proposal, time: tuple[int, int]) -> str:
+    """What the question about a call goes by. A second one about the same call needs another `time`.
+
+    time: how often the call has run, and how often a person has turned it into another one.
+    """
+    return f"{proposal.call['id']}-{digest_of([proposal.digest, proposal.preview, time])}"
 
 
 def _decided(proposal: Proposal, said: Mapping[str, Any], facts: dict[str, Any]) -> Decided:

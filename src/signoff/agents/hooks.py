@@ -1,13 +1,14 @@
 """Hooks as nodes: the methods of middleware that run before and after the agent and the model."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import isawaitable
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 
 from signoff._annotations import fits
+from signoff._words.commands import Command
 from signoff._words.policies import TracePolicy
 from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.decorators import targets_of
@@ -92,7 +93,8 @@ class _InBothWays(Runnable[Any, Any]):
 
 def checked(update: Any, name: str, targets: tuple[str, ...]) -> Any:
     """What a hook returned, if it jumps only where it said that it may."""
-    target = update.get("jump_to") if isinstance(update, dict) else None
+    said = update.update if isinstance(update, Command) and update.graph is None else update
+    target = said.get("jump_to") if isinstance(said, dict) else None
     if target is not None and target not in targets:
         raise InvalidUpdateError(
             f"{name!r} returned jump_to={target!r}, and it may jump to: {', '.join(targets) or 'nowhere'}. Declare it "
@@ -103,6 +105,8 @@ def checked(update: Any, name: str, targets: tuple[str, ...]) -> Any:
 
 def _jumping(update: Any, state: Any, targets: tuple[str, ...]) -> Any:
     """An update after which the state says where this hook jumps to, and not where the one before it did."""
-    if not targets or state.get("jump_to") is None or not isinstance(update, dict | None):
+    if not targets or state.get("jump_to") is None:
         return update
-    return {"jump_to": None, **(update or {})}
+    if isinstance(update, Command) and update.graph is None:
+        return replace(update, update=_jumping(update.update, state, targets))
+    return {"jump_to": None, **(update or {})} if isinstance(update, dict | None) else update

@@ -1,49 +1,29 @@
-"""The model's turn: the request is made, middleware stands around the call, and what was said becomes an update."""
+"""The model's turn: the conversation is mended, the model is called with its tools, and its answer is read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 
-from signoff._words.commands import Overwrite
-from signoff.agents.middleware.base import (
-    AgentMiddleware,
-    ExtendedModelResponse,
-    ModelRequest,
-    ModelResponse,
-    overrides,
-)
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.calling import hushed
-from signoff.agents.structured_output import (
-    ProviderStrategy,
-    ResponseFormat,
-    ToolStrategy,
-    answer_in,
-    settled,
-)
-from signoff.engine.program import Node
-from signoff.errors import InvalidInput, InvalidUpdateError
-from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
+from signoff.agents.structured_output import ProviderStrategy, ResponseFormat, ToolStrategy, answer_in, settled
+from signoff.errors import InvalidInput
+from signoff.prebuilt._invoking import Invoke, runtime_of
 from signoff.prebuilt.chat_history import (
     CANCELLED,
     CheckedHistories,
     IncompleteHistory,
-    is_overtaken,
     repair_tool_calls,
     validate_chat_history,
-    with_own_ids,
-    with_results_first,
-    with_unread_calls_answered,
-    without_strays,
 )
+from signoff.prebuilt.heard import with_own_ids, with_results_first, with_unread_calls_answered, without_strays
 from signoff.prebuilt.models import with_tools
-from signoff.prebuilt.tool_calls import adone, done, hidden, own_config
 from signoff.prebuilt.tool_errors import unknown_tool
-from signoff.steps import Steps, adrive, drive
+from signoff.steps import Steps
 
 
 @dataclass(eq=False)
@@ -65,9 +45,6 @@ class ModelTurn:
     def has_tools(self) -> bool:
         """Whether there is anything that could make the calls of the model."""
         return self.is_open or any(isinstance(tool, BaseTool) for tool in self.tools)
-
-    def as_node(self) -> Runnable[Any, Any]:
-        return _Turn(self)
 
     def uncut(self, messages: Sequence[Any]) -> list[Any]:
         """The conversation with an answer for the calls of a run that was cancelled, if somebody has spoken since,
@@ -163,24 +140,6 @@ class ModelTurn:
                 "the tool to create_agent(tools=...), to the middleware's `tools`, or handle it in wrap_tool_call."
             )
 
-    def update(self, state: Any, messages: list[Any], response: Any) -> Any:
-        """What a turn changes in the state."""
-        commands: Sequence[Any] = ()
-        if isinstance(response, _Commanded):
-            response, commands = response.model_response, response.commands
-        if isinstance(response, AIMessage):
-            response = ModelResponse([response])
-        if not isinstance(response, ModelResponse):
-            raise InvalidUpdateError(
-                f"A wrap_model_call returned {response!r}. Return what handler(request) gives, or an AIMessage."
-            )
-        changes: dict[str, Any] = {"messages": response.result}
-        if messages is not state["messages"]:
-            changes["messages"] = Overwrite([*messages, *response.result])
-        if self.response_format is not None or response.structured_response is not None:
-            changes["structured_response"] = response.structured_response
-        return [changes, *commands] if commands else changes
-
 
 def _check_names(tools: Sequence[Any], strategy: ToolStrategy[Any]) -> None:
     """Refuse a form of the answer that is called like a tool: a call of the tool would be taken for the answer."""
@@ -189,109 +148,3 @@ def _check_names(tools: Sequence[Any], strategy: ToolStrategy[Any]) -> None:
             f"The response_format {', '.join(map(repr, taken))} has the name of a tool, and the model answers by "
             "calling a tool of that name. Rename one of them."
         )
-
-
-class _Turn(Runnable[Any, Any]):
-    """The node of the model's turn."""
-
-    name = "model"
-
-    def __init__(self, turn: ModelTurn) -> None:
-        self.turn = turn
-        self.wraps = [one for one in turn.middleware if wraps_model(one)]
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        config, messages = ensure_config(config), self.turn.uncut(input["messages"])
-        if is_overtaken(messages):
-            return {}
-
-        def call(request: ModelRequest[Any]) -> Any:
-            scope = self._keeper(config)
-            if scope is None:
-                return drive(self.turn.speak(request, messages, config), perform)
-            return ModelResponse(*done(self._kept(request, messages, config), scope, scope.task.began_at))
-
-        handler: Callable[[Any], Any] = call
-        for middleware in reversed(self.wraps):
-            handler = partial(_around, middleware.wrap_model_call, handler)
-        return self.turn.update(input, messages, handler(self.turn.request(input, messages, config)))
-
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        config, messages = ensure_config(config), self.turn.uncut(input["messages"])
-        if is_overtaken(messages):
-            return {}
-
-        async def call(request: ModelRequest[Any]) -> Any:
-            scope = self._keeper(config)
-            if scope is None:
-                return await adrive(self.turn.speak(request, messages, config), aperform)
-            return ModelResponse(*await adone(self._kept(request, messages, config), scope, scope.task.began_at))
-
-        handler: Callable[[Any], Any] = call
-        for middleware in reversed(self.wraps):
-            handler = partial(_aaround, middleware.awrap_model_call, handler)
-        return self.turn.update(input, messages, await handler(self.turn.request(input, messages, config)))
-
-    def _keeper(self, config: RunnableConfig) -> Any:
-        """The scope of the turn, if what the model says is to be kept at once: a wrapper may ask a person about it,
-        and then it starts over. Nobody has said yes to what the model would say then."""
-        scope = scope_of(config) if self.wraps else None
-        return scope if scope is not None and scope.host.run.is_saved else None
-
-    def _kept(self, request: ModelRequest[Any], messages: list[Any], config: RunnableConfig) -> Node:
-        """A call of the model as a task of its own inside of the turn. It is given the checkpoint that the turn began
-        at: if a person changes the state meanwhile, the model has to speak again."""
-
-        def steps() -> Steps[Any]:
-            said = yield from self.turn.speak(request, messages, own_config(config))
-            return [said.result, said.structured_response]
-
-        return hidden("speak", lambda _: drive(steps(), perform), lambda _: adrive(steps(), aperform), passes_on=True)
-
-
-def wraps_model(middleware: AgentMiddleware[Any, Any]) -> bool:
-    """Whether a middleware stands around the calls of the model."""
-    return overrides(middleware, "wrap_model_call") or overrides(middleware, "awrap_model_call")
-
-
-def _around(wrap: Any, inner: Callable[[Any], Any], request: ModelRequest[Any]) -> Any:
-    commands: list[Any] = []
-    said = wrap(request, lambda request: _plain(inner(request), commands))
-    return _with_commands(said, commands)
-
-
-async def _aaround(wrap: Any, inner: Callable[[Any], Any], request: ModelRequest[Any]) -> Any:
-    commands: list[Any] = []
-
-    async def handler(request: ModelRequest[Any]) -> Any:
-        return _plain(await inner(request), commands)
-
-    return _with_commands(await wrap(request, handler), commands)
-
-
-@dataclass(frozen=True, slots=True)
-class _Commanded:
-    """What was said around a call of the model, with the Commands of all wrappers, from the inside to the outside."""
-
-    model_response: Any
-    commands: Sequence[Any]
-
-
-def _plain(said: Any, commands: list[Any]) -> ModelResponse[Any]:
-    """What a wrapper sees of what the one inside returned: always a ModelResponse. Commands are kept beside it.
-
-    If it calls again, only those of the last call are.
-    """
-    if isinstance(said, _Commanded):
-        commands[:] = said.commands
-        said = said.model_response
-    else:
-        commands.clear()
-    return ModelResponse([said]) if isinstance(said, AIMessage) else said
-
-
-def _with_commands(said: Any, commands: list[Any]) -> Any:
-    if isinstance(said, ExtendedModelResponse):
-        own = [said.command] if said.command is not None else []
-        return _Commanded(said.model_response, [*commands, *own])
-    return _Commanded(said, commands) if commands else said

@@ -18,7 +18,7 @@ from signoff.constants import CONF, END, THREAD_ID
 from signoff.errors import InvalidInput, QuestionsOpen
 from signoff.prebuilt._invoking import runtime_of
 from signoff.prebuilt.tool_results import messages_in
-from signoff.steps import Steps
+from signoff.steps import Steps, adrive, drive
 
 __all__ = ["alist_rules", "arevoke_rule", "list_rules", "revoke_rule"]
 
@@ -112,35 +112,36 @@ def _thread(config: Mapping[str, Any]) -> str | None:
 
 def list_rules(agent: Any, config: Mapping[str, Any]) -> list[StoredRule]:
     """The rules that people made in a thread, oldest first."""
-    return _sorted({**_in_state(agent.get_state(config)), **_stored(agent, config)})
+    return _sorted({**_in_state(agent.get_state(config)), **drive(_stored(agent, config), perform)})
 
 
 async def alist_rules(agent: Any, config: Mapping[str, Any]) -> list[StoredRule]:
     """The rules that people made in a thread, oldest first."""
-    thread_id = _thread(config)
-    in_store = {} if agent.store is None else await aperform(Search(agent.store, str(thread_id)))
-    return _sorted({**_in_state(await agent.aget_state(config)), **in_store})
+    return _sorted({**_in_state(await agent.aget_state(config)), **await adrive(_stored(agent, config), aperform)})
 
 
 def revoke_rule(agent: Any, config: Mapping[str, Any], rule_id: str) -> None:
     """Take a rule back: calls that it covered are asked about again."""
-    if rule_id in _stored(agent, config):
-        perform(Put(agent.store, str(_thread(config)), rule_id, None))
-        return
-    agent.bulk_update_state(config, _without(agent.get_state(config), rule_id))
+    if not drive(_taken_away(agent, config, rule_id), perform):
+        agent.bulk_update_state(config, _without(agent.get_state(config), rule_id))
 
 
 async def arevoke_rule(agent: Any, config: Mapping[str, Any], rule_id: str) -> None:
     """Take a rule back: calls that it covered are asked about again."""
-    thread_id = str(_thread(config))
-    if agent.store is not None and rule_id in await aperform(Search(agent.store, thread_id)):
-        await aperform(Put(agent.store, thread_id, rule_id, None))
-        return
-    await agent.abulk_update_state(config, _without(await agent.aget_state(config), rule_id))
+    if not await adrive(_taken_away(agent, config, rule_id), aperform):
+        await agent.abulk_update_state(config, _without(await agent.aget_state(config), rule_id))
 
 
-def _stored(agent: Any, config: Mapping[str, Any]) -> dict[str, Any]:
-    return {} if agent.store is None else perform(Search(agent.store, str(_thread(config))))
+def _stored(agent: Any, config: Mapping[str, Any]) -> Steps[dict[str, Any]]:
+    return {} if agent.store is None else (yield Search(agent.store, str(_thread(config))))
+
+
+def _taken_away(agent: Any, config: Mapping[str, Any], rule_id: str) -> Steps[bool]:
+    """Take a rule out of the store, and whether it was there."""
+    is_there = rule_id in (yield from _stored(agent, config))
+    if is_there:
+        yield Put(agent.store, str(_thread(config)), rule_id, None)
+    return is_there
 
 
 def _in_state(snapshot: Any) -> dict[str, Any]:

@@ -180,9 +180,8 @@ def strategy_of(response_format: Any) -> ResponseFormat | None:
     return AutoStrategy(response_format)
 
 
-def schema_of(response_format: Any) -> Any:
+def schema_of(strategy: ResponseFormat | None) -> Any:
     """The class of the answer, if it is one or a union of some."""
-    strategy = strategy_of(response_format)
     schema = None if strategy is None else strategy.schema
     return None if isinstance(schema, dict) else schema
 

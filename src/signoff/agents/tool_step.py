@@ -1,6 +1,6 @@
 """The tool step of an agent: middleware around each call, and the gate before each body."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,14 +20,11 @@ from signoff.engine.program import Node
 from signoff.prebuilt._invoking import aperform, check_sync, perform, scope_of
 from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.made_before import MadeBefore, Passing
-from signoff.prebuilt.tool_calls import CallTasks, adone, aside_by_side, digest_of, done, hidden, side_by_side
+from signoff.prebuilt.tool_calls import AsyncOne, CallTasks, One, adone, digest_of, done, hidden
 from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
 from signoff.prebuilt.tool_results import checked, combined
 from signoff.steps import Steps, adrive, drive
-
-Decisions = Mapping[str, Decided]
-"""What is decided before the calls are made, by call id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,8 @@ class Make:
 
     wanted: Wanted
     made: MadeBefore
-    decisions: Decisions
+    decisions: dict[str, Decided]
+    """What is decided before, by call id."""
     rules: dict[str, Any]
 
 
@@ -98,15 +96,10 @@ class ToolStep(ToolNode):
         made = self._made_before(scope)
         if asked and gate.is_batched:
             decided = self._decided_before(gate, asked, wanted, config)
-            asked = [call for call in made.left_of(asked) if str(call["id"]) not in decided]
+            left = [call for call in made.left_of(asked) if str(call["id"]) not in decided]
             decisions |= decided
-        if asked and gate.is_batched:
-            # Later would be too late: a person had decided then on what cannot be done.
-            check_wraps_tools(self.wraps, is_async=is_async)
-            # A wrapper may answer in the place of a tool that cannot be called.
-            may_stand_in = any(one.calls_unknown_tools for one in self.wraps)
-            check = _any_tool if is_async or may_stand_in else check_sync
-            decisions |= yield Aside(self._review(gate, asked, wanted, config, check))
+            if left:
+                decisions |= yield Aside(self._review(gate, left, wanted, config, is_async=is_async))
         results = yield Make(wanted, made, decisions, rules)
         new_rules = yield from keep_rules(rules_made(results), config)
         together = combined(results, wanted.shape, self.messages_key)
@@ -136,9 +129,14 @@ class ToolStep(ToolNode):
         return {**found, **{str(one.tool_call["id"]): gate.unscreened(one) for one in asked}}
 
     def _review(
-        self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig, check: Check
+        self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig, *, is_async: bool
     ) -> Node:
         """One question about several calls. Its answer is kept: a preview may look different after the first ran."""
+        # Later would be too late: a person had decided then on what cannot be done.
+        check_wraps_tools(self.wraps, is_async=is_async)
+        # A wrapper may answer in the place of a tool that cannot be called.
+        may_stand_in = any(one.calls_unknown_tools for one in self.wraps)
+        check = _any_tool if is_async or may_stand_in else check_sync
         requests = [self._request(call, wanted.state, config) for call in calls]
 
         def ask() -> Steps[dict[str, Decided]]:
@@ -161,48 +159,30 @@ class ToolStep(ToolNode):
 
     def _do(self, config: RunnableConfig, effect: Any) -> Any:
         match effect:
-            case Make():
-                return self._made(effect, config)
+            case Make(wanted, made):
+                return self._results(wanted, made, self._tasks_of(effect), config)
             case Aside(node):
                 return done(node, scope_of(config))
         return perform_store(effect)
 
     async def _ado(self, config: RunnableConfig, effect: Any) -> Any:
         match effect:
-            case Make():
-                return await self._amade(effect, config)
+            case Make(wanted, made):
+                return await self._aresults(wanted, made, self._tasks_of(effect), config)
             case Aside(node):
                 return await adone(node, scope_of(config))
         return await aperform_store(effect)
 
-    def _made(self, make: Make, config: RunnableConfig) -> list[Any]:
-        scope, wanted, tasks = scope_of(config), make.wanted, self._tasks_of(make)
-        if self._is_lone(wanted, scope, make.made):
-            return side_by_side(tasks.one, wanted.calls, config)
-        return tasks.make(wanted.calls, config, scope)
-
-    async def _amade(self, make: Make, config: RunnableConfig) -> list[Any]:
-        scope, wanted, tasks = scope_of(config), make.wanted, self._tasks_of(make)
-        if self._is_lone(wanted, scope, make.made):
-            return await aside_by_side(tasks.aone, wanted.calls, config)
-        return await tasks.amake(wanted.calls, config, scope)
-
     def _tasks_of(self, make: Make) -> CallTasks:
-        how = make.wanted, make.made, make.decisions, make.rules
+        how = make.wanted, make.made, make
         return CallTasks(self.name, self._one(*how), self._aone(*how), make.made.settled(make.wanted.calls))
 
     # One call
 
-    def _one(
-        self,
-        wanted: Wanted,
-        made: MadeBefore,
-        decisions: Decisions | None = None,
-        rules: dict[str, Any] | None = None,
-    ) -> Callable[[ToolCall, RunnableConfig], Any]:
+    def _one(self, wanted: Wanted, made: MadeBefore, make: Make | None = None) -> One:
         def one(call: ToolCall, config: RunnableConfig) -> Any:
             passing = made.passing(call, wanted.calls) if self.wraps else None
-            admission = self._admission(call, decisions, rules, check_sync)
+            admission = self._admission(call, make, check_sync)
             handler = self._entrance(wanted, passing, admission)
             request, wraps = self._request(call, wanted.state, config), self._wraps_of(admission)
             for middleware in reversed(wraps):
@@ -215,16 +195,10 @@ class ToolStep(ToolNode):
 
         return one
 
-    def _aone(
-        self,
-        wanted: Wanted,
-        made: MadeBefore,
-        decisions: Decisions | None = None,
-        rules: dict[str, Any] | None = None,
-    ) -> Callable[[ToolCall, RunnableConfig], Any]:
+    def _aone(self, wanted: Wanted, made: MadeBefore, make: Make | None = None) -> AsyncOne:
         async def aone(call: ToolCall, config: RunnableConfig) -> Any:
             passing = made.passing(call, wanted.calls) if self.wraps else None
-            admission = self._admission(call, decisions, rules, _any_tool)
+            admission = self._admission(call, make, _any_tool)
             handler = self._aentrance(wanted, passing, admission)
             request, wraps = self._request(call, wanted.state, config), self._wraps_of(admission)
             for middleware in reversed(wraps):
@@ -267,12 +241,11 @@ class ToolStep(ToolNode):
         """The middleware around a call, the outermost first."""
         return () if admission is not None and admission.is_settled else self.wraps
 
-    def _admission(
-        self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None, check: Check
-    ) -> Admission | None:
+    def _admission(self, call: ToolCall, make: Make | None, check: Check) -> Admission | None:
         if self.gate is None:
             return None
-        return Admission(self.gate, (decisions or {}).get(str(call["id"])), rules or {}, check)
+        assert make is not None, "where somebody watches, calls are made as it is decided"
+        return Admission(self.gate, make.decisions.get(str(call["id"])), make.rules, check)
 
 
 def _entering(request: ToolCallRequest, passing: Passing | None, admission: Admission | None) -> Steps[Any]:

@@ -144,3 +144,8 @@ def runtime_of(config: RunnableConfig) -> Runtime[Any]:
 def field(state: Any, key: str, default: Any = None) -> Any:
     """One key of a state, whichever way it is written: a dict, a dataclass or a pydantic model."""
     return state.get(key, default) if isinstance(state, dict) else getattr(state, key, default)
+
+
+def messages_of(state: Any, key: str = "messages") -> Any:
+    """The messages in a state, under a key of it, or those that stand for it; None or nothing, if it has none."""
+    return state if isinstance(state, list) else field(state, key)

@@ -1,6 +1,6 @@
 """Where an agent goes next: rules on its state."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from signoff._words.commands import Send
 from signoff.constants import END
+from signoff.engine.program import Program
 from signoff.prebuilt._invoking import field
 from signoff.prebuilt.chat_history import answers_of_left
 
@@ -82,17 +83,21 @@ def pending(messages: Sequence[Any]) -> list[ToolCall]:
     return [call for call in asked.tool_calls if call["id"] not in answered] if asked is not None else []
 
 
-def calls_left(behind_model: frozenset[str]) -> Callable[[Mapping[str, Any], Collection[str]], list[tuple[str, Any]]]:
-    """What new input writes for the calls that it leaves behind: the model refuses a conversation without results.
+def leave_no_call_open(program: Program, before_model: Collection[str], behind_model: frozenset[str]) -> None:
+    """Have every call come to a result before the model speaks again: it refuses a conversation without.
 
+    before_model: the nodes that wait for the calls.
     behind_model: the nodes where calls are on their way.
     """
 
     def answered(values: Mapping[str, Any], left: Collection[str]) -> list[tuple[str, Any]]:
+        """What new input writes for the calls that it leaves behind."""
         calls = [] if behind_model.isdisjoint(left) else pending(values.get("messages") or ())
         return [("messages", answers_of_left(calls))] if calls else []
 
-    return answered
+    for name in before_model:
+        program.nodes[name].waits_for = behind_model
+    program.on_leaving = answered
 
 
 def results_of_turn(messages: Sequence[Any]) -> dict[str, ToolMessage]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, NotRequired, TypeAlias, TypeVar
 
 from langchain_core.messages import BaseMessage
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict
 
 from signoff.errors import InvalidGraph
@@ -81,8 +81,6 @@ def with_response(schema: Any, response_format: Any) -> Any:
 def widened(schema: Any, key: str, hint: Any) -> Any:
     """A schema with one key more, under the same name."""
     if is_pydantic(schema):
-        from pydantic import create_model
-
         fields: Any = {key: (hint | None, None)}
         return create_model(schema.__name__, __base__=schema, **fields)
     return TypedDict(schema.__name__, {**field_hints(schema), key: hint}, total=False)  # type: ignore[operator]

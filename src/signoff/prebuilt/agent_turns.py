@@ -1,7 +1,6 @@
 """The turns of an agent: the model speaks, or gives its answer in a given form."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
@@ -9,13 +8,8 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import Apply, Invoke, Stepwise, field
-from signoff.prebuilt.chat_history import (
-    CheckedHistories,
-    is_overtaken,
-    with_own_ids,
-    with_results_first,
-    without_strays,
-)
+from signoff.prebuilt.chat_history import CheckedHistories
+from signoff.prebuilt.heard import is_overtaken, with_own_ids, with_results_first, without_strays
 from signoff.prebuilt.models import ChosenModel, StaticModel
 from signoff.pregel.actions import action_of
 from signoff.steps import Steps
@@ -86,7 +80,8 @@ def _with(state: Any, messages: Any) -> Any:
 def prompter(prompt: Any) -> Prompter:
     """What makes the model's input out of the state."""
     if prompt is None or isinstance(prompt, str | SystemMessage):
-        return _Before([] if prompt is None else [_as_system(prompt)]).give
+        before = [SystemMessage(prompt)] if isinstance(prompt, str) else [] if prompt is None else [prompt]
+        return lambda state, config: _put_behind(before, state)
     if isinstance(prompt, Runnable):
         return lambda state, config: _invoked(prompt, state, config)
     if callable(prompt):
@@ -98,19 +93,9 @@ def prompter(prompt: Any) -> Prompter:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """Fixed messages before the conversation."""
-
-    messages: list[BaseMessage]
-
-    def give(self, state: Any, config: RunnableConfig) -> Steps[Any]:
-        yield from ()
-        return [*self.messages, *field(state, "messages")]
-
-
-def _as_system(prompt: str | SystemMessage) -> SystemMessage:
-    return SystemMessage(prompt) if isinstance(prompt, str) else prompt
+def _put_behind(before: list[SystemMessage], state: Any) -> Steps[Any]:
+    yield from ()
+    return [*before, *field(state, "messages")]
 
 
 def _invoked(prompt: Any, state: Any, config: RunnableConfig) -> Steps[Any]:

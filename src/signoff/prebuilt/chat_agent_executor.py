@@ -11,7 +11,7 @@ from signoff.constants import START
 from signoff.errors import InvalidInput
 from signoff.graph.routing import keep_to_itself
 from signoff.graph.state import StateGraph
-from signoff.prebuilt.agent_routes import Routes, calls_left
+from signoff.prebuilt.agent_routes import Routes, leave_no_call_open
 from signoff.prebuilt.agent_state import (
     AgentState,
     AgentStatePydantic,
@@ -28,7 +28,7 @@ from signoff.prebuilt.agent_state import (
 from signoff.prebuilt.agent_turns import ModelTurn, StructuredTurn
 from signoff.prebuilt.models import model_of
 from signoff.prebuilt.tool_node import ToolNode
-from signoff.prebuilt.toolbox import check_list
+from signoff.prebuilt.toolbox import check_list, made_tools
 from signoff.pregel.keywords import refuse_old
 
 if TYPE_CHECKING:
@@ -110,11 +110,15 @@ def create_react_agent(
         graph.add_node("generate_structured_response", StructuredTurn(chooser, response_format).as_node())
     _connect(graph, routes, has_tools=bool(node.tools_by_name))
     keep_to_itself(graph.branches)
-    breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
-    agent = graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
-    for before in {"agent", routes.entry}:
-        agent.program.nodes[before].waits_for = _BEHIND_MODEL
-    agent.program.on_leaving = calls_left(_BEHIND_MODEL)
+    agent = graph.compile(
+        checkpointer,
+        store=store,
+        interrupt_before=interrupt_before,
+        interrupt_after=interrupt_after,
+        debug=debug,
+        name=name,
+    )
+    leave_no_call_open(agent.program, {"agent", routes.entry}, _BEHIND_MODEL)
     return agent
 
 
@@ -126,8 +130,8 @@ def _tools(given: Tools) -> tuple[ToolNode, list[Any]]:
     if isinstance(given, ToolNode):
         return given, list(given.tools_by_name.values())
     check_list(given)
-    node = ToolNode([tool for tool in given if not isinstance(tool, dict)])
-    return node, [*node.tools_by_name.values(), *(tool for tool in given if isinstance(tool, dict))]
+    tools = made_tools(given)
+    return ToolNode([tool for tool in tools if not isinstance(tool, dict)]), tools
 
 
 def _routes(node: ToolNode, version: str, pre: Any, post: Any, response_format: Any) -> Routes:

@@ -3,6 +3,7 @@
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, get_args, get_origin
 
 from langchain_core.runnables import RunnableConfig
@@ -14,7 +15,7 @@ from signoff import _scope
 from signoff._annotations import signature_of
 from signoff.config import StreamWriter
 from signoff.errors import InvalidInput
-from signoff.runtime import ExecutionInfo, Runtime, ServerInfo
+from signoff.runtime import ExecutionInfo, ServerInfo
 from signoff.typing import ContextT
 
 __all__ = ["InjectedState", "InjectedStore", "ToolRuntime"]
@@ -76,7 +77,7 @@ class Injections:
     """From a parameter to the class of its runtime."""
     optional: frozenset[str]
     """Parameters with a default: where there is nothing to inject they keep it."""
-    hidden: frozenset[str] = frozenset()
+    hidden: frozenset[str]
     """All parameters that are marked as none of the model's business, those that somebody else fills in, too."""
 
     @property
@@ -86,23 +87,24 @@ class Injections:
 
 def injections_of(tool: BaseTool) -> Injections:
     """Read from the annotations of a tool's function and schema. Markers of LangGraph's are understood, too."""
-    found = Injections({}, (), {}, frozenset(_optional(tool)))
+    state: dict[str, str | None] = {}
     store: list[str] = []
+    runtime: dict[str, type] = {}
     hidden: set[str] = set()
     for name, hint in {**_schema_hints(tool), **_function_hints(tool)}.items():
         if name == "runtime" and hint is Any:  # of another type it is an argument like any other
-            found.runtime[name] = ToolRuntime
+            runtime[name] = ToolRuntime
         for note in _notes(hint):
             if _is_marker(_class_of(note)):
                 hidden.add(name)
             match _kind(note):
                 case "InjectedState":
-                    found.state[name] = getattr(note, "field", None)
+                    state[name] = getattr(note, "field", None)
                 case "InjectedStore":
                     store.append(name)
                 case "ToolRuntime":
-                    found.runtime[name] = get_origin(note) or note
-    return Injections(found.state, tuple(store), found.runtime, found.optional, frozenset(hidden))
+                    runtime[name] = get_origin(note) or note
+    return Injections(state, tuple(store), runtime, frozenset(_optional(tool)), frozenset(hidden))
 
 
 def _kind(note: Any) -> str:
@@ -129,7 +131,7 @@ def _notes(hint: Any) -> Iterator[Any]:
         inner, *notes = get_args(hint)
         yield from notes
         yield from _notes(inner)
-    elif get_origin(hint) in (typing.Union, type(int | str)):
+    elif get_origin(hint) in (typing.Union, UnionType):
         for member in get_args(hint):
             yield from _notes(member)
     else:
@@ -166,44 +168,31 @@ def function_of(tool: Any) -> Callable[..., Any]:
 # Filling in
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What there is to inject into one call."""
-
-    state: Any
-    runtime: Runtime[Any]
-    tool_runtime: ToolRuntime[Any, Any]
-    messages_key: str
-
-
-def injected(tool: BaseTool, wants: Injections, args: Mapping[str, Any], given: Given) -> dict[str, Any]:
+def injected(
+    tool: BaseTool, wants: Injections, args: Mapping[str, Any], runtime: ToolRuntime[Any, Any], messages_key: str
+) -> dict[str, Any]:
     """The arguments of a call, filled in. What the model says about an injected parameter is dropped."""
     filled = {name: value for name, value in args.items() if name not in wants.names}
+    state = {messages_key: runtime.state} if isinstance(runtime.state, list) else runtime.state
     for name, key in wants.state.items():
-        if name not in wants.optional or _has(given, key):
-            filled[name] = _state(tool, key, given)
+        if name not in wants.optional or _has(state, key):
+            filled[name] = _part(tool, state, key)
     for name in wants.store:
-        if given.runtime.store is not None or name not in wants.optional:
-            filled[name] = _store(tool, given.runtime)
+        if runtime.store is not None or name not in wants.optional:
+            filled[name] = _store(tool, runtime)
     for name, cls in wants.runtime.items():
-        filled[name] = _as_class(cls, given.tool_runtime)
+        filled[name] = _as_class(cls, runtime)
     return filled
 
 
-def _has(given: Given, key: str | None) -> bool:
-    state = _as_mapping(given)
+def _has(state: Any, key: str | None) -> bool:
     return key is None or (key in state if isinstance(state, Mapping) else hasattr(state, key))
 
 
-def _as_mapping(given: Given) -> Any:
-    return {given.messages_key: given.state} if isinstance(given.state, list) else given.state
-
-
-def _state(tool: BaseTool, key: str | None, given: Given) -> Any:
-    state = _as_mapping(given)
+def _part(tool: BaseTool, state: Any, key: str | None) -> Any:
     if key is None:
         return state
-    if not _has(given, key):
+    if not _has(state, key):
         raise MissingStateKey(
             f"The tool {tool.name!r} wants the key {key!r} of the state, and the state does not have it. Put it into "
             "the input, or give the tool's parameter a default."
@@ -217,7 +206,7 @@ class MissingStateKey(InvalidInput, KeyError):
     __str__ = Exception.__str__
 
 
-def _store(tool: BaseTool, runtime: Runtime[Any]) -> Any:
+def _store(tool: BaseTool, runtime: ToolRuntime[Any, Any]) -> Any:
     if runtime.store is None:
         raise InvalidInput(
             f"The tool {tool.name!r} wants the store, and the graph has none. Compile it with one: "

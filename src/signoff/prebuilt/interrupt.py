@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from signoff import _scope
@@ -14,10 +15,8 @@ from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.prebuilt._invoking import called_in_loop, check_sync
 from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.carrying import carrying, uncarried
+from signoff.prebuilt.tool_errors import listed
 from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
 
 __all__ = ["ActionRequest", "HumanInterrupt", "HumanInterruptConfig", "HumanResponse", "add_human_in_the_loop"]
 
@@ -165,8 +164,6 @@ class AskingTool(BaseTool):
         return args if takes_others(self.tool) else {name: value for name, value in args.items() if name in known}
 
     def _ask(self, args: dict[str, Any], problem: str | None) -> HumanInterrupt:
-        from pydantic import TypeAdapter
-
         plain = TypeAdapter(dict[str, Any]).dump_python(args, mode="json", fallback=str)
         request = ActionRequest(action=self.name, args=plain)
         text = self.question(request) if callable(self.question) else self.question
@@ -202,8 +199,6 @@ class AskingTool(BaseTool):
         return one["type"], one.get("args")
 
     def _edited(self, args: Any, hidden: dict[str, Any], tool_call_id: str | None) -> dict[str, Any]:
-        from pydantic import ValidationError
-
         edited = args.get("args") if isinstance(args, Mapping) else None
         if not isinstance(edited, Mapping):
             raise _NotUnderstood(f"an edit needs {{'action': {self.name!r}, 'args': {{...}}}} in args, not {args!r}.")
@@ -217,7 +212,7 @@ class AskingTool(BaseTool):
         try:
             self.tool._parse_input({**told, **hidden}, tool_call_id)
         except ValidationError as error:
-            raise _NotUnderstood(f"the arguments do not fit: {_listed(error)}.") from error
+            raise _NotUnderstood(f"the arguments do not fit: {listed(error.errors(include_url=False))}.") from error
         return told
 
 
@@ -247,8 +242,3 @@ def _asked_about(question: Interrupt[Any]) -> str | None:
 
 class _NotUnderstood(Exception):
     """An answer that cannot be taken, and why."""
-
-
-def _listed(error: "ValidationError") -> str:
-    details = error.errors(include_url=False)
-    return "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)

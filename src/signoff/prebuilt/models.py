@@ -1,6 +1,5 @@
 """Models as an agent takes them: a chat model, its name, a runnable around one, or a function that chooses one."""
 
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,7 +64,7 @@ def model_of(model: Any, tools: Sequence[Any]) -> StaticModel | ChosenModel:
     """What chooses the model of a turn."""
     if isinstance(model, str | Runnable):
         return StaticModel(model, tools)
-    if inspect.isroutine(model) or callable(model):
+    if callable(model):
         return ChosenModel(model)
     raise InvalidInput(
         f"The model is {model!r}. Give the agent a chat model, its name ('openai:gpt-5'), or a function from the state "

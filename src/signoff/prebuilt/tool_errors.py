@@ -1,17 +1,18 @@
 """What goes wrong in a tool call, and which of it the model is told."""
 
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import ToolException
+from pydantic import ValidationError
 
 from signoff._reprs import repr_of
 from signoff.errors import InvalidInput, SignoffError
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
 __all__ = [
@@ -41,6 +42,9 @@ HandleToolErrors = bool | str | Callable[..., str] | type[Exception] | tuple[typ
 """True: tell the model of every error. A text: tell it that. Types: of these errors. A function: what it returns,
 for the errors in the annotation of its parameter. False: of none; the run fails."""
 
+Content = str | list[str | dict[str, Any]]
+"""What a message says: a text, or blocks."""
+
 
 class ToolInvocationError(ToolException, SignoffError):
     """A tool was called with arguments that do not fit its schema."""
@@ -48,7 +52,7 @@ class ToolInvocationError(ToolException, SignoffError):
     def __init__(
         self,
         tool_name: str,
-        source: "ValidationError",
+        source: ValidationError,
         tool_kwargs: dict[str, Any],
         filtered_errors: "list[ErrorDetails] | None" = None,
     ) -> None:
@@ -58,16 +62,17 @@ class ToolInvocationError(ToolException, SignoffError):
         self.filtered_errors = filtered_errors
         shown = source.errors(include_url=False) if filtered_errors is None else filtered_errors
         self.message = TOOL_INVOCATION_ERROR_TEMPLATE.format(
-            tool_name=tool_name, tool_kwargs=tool_kwargs, error=_listed(shown)
+            tool_name=tool_name, tool_kwargs=tool_kwargs, error=listed(shown, "\n")
         )
         super().__init__(self.message)
 
 
-def _listed(errors: "Sequence[ErrorDetails]") -> str:
-    return "\n".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in errors)
+def listed(details: "Iterable[ErrorDetails]", between: str = "; ") -> str:
+    """What is wrong with arguments, one after the other."""
+    return between.join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)
 
 
-def misfit(name: str, error: "ValidationError", args: Mapping[str, Any], hidden: set[str]) -> ToolInvocationError:
+def misfit(name: str, error: ValidationError, args: Mapping[str, Any], hidden: set[str]) -> ToolInvocationError:
     """The error for arguments that do not fit, without what the model neither sees nor can change."""
     shown = [
         detail for detail in error.errors(include_url=False) if not detail["loc"] or detail["loc"][0] not in hidden
@@ -130,7 +135,7 @@ def _annotated_types(handler: Any) -> tuple[type[BaseException], ...]:
     except (NameError, TypeError):
         return (Exception,)
     hint = next((hint for name, hint in hints.items() if name != "return"), Exception)
-    members = get_args(hint) if get_origin(hint) in (Union, type(int | str)) else (hint,)
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     if all(isinstance(member, type) and issubclass(member, BaseException) for member in members):
         return members
     raise InvalidInput(
@@ -139,9 +144,9 @@ def _annotated_types(handler: Any) -> tuple[type[BaseException], ...]:
     )
 
 
-def error_message(call: Mapping[str, Any], text: str) -> ToolMessage:
-    """The tool message of a call that failed."""
-    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error")
+def error_message(call: Mapping[str, Any], told: Content) -> ToolMessage:
+    """The tool message of a call that failed, or was not made."""
+    return ToolMessage(told, name=call["name"], tool_call_id=call["id"], status="error")
 
 
 def unknown_tool(call: Mapping[str, Any], known: Sequence[str]) -> ToolMessage:

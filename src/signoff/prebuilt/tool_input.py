@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from signoff.constants import PUSH, TASKS, WAITING
 from signoff.errors import InvalidInput
-from signoff.prebuilt._invoking import field
+from signoff.prebuilt._invoking import messages_of
 from signoff.prebuilt.tool_results import Shape
 
 __all__ = ["ToolCallWithContext", "tools_condition"]
@@ -75,8 +75,7 @@ def _read(input: Any, messages_key: str, scope: Any) -> Wanted:
         # A Send need not carry the state: it would be stored once for each call.
         has_state = isinstance(input, Mapping) and "state" in input
         return Wanted(calls, input["state"] if has_state else _state_around(scope), "calls")
-    messages = input if isinstance(input, list) else field(input, messages_key)
-    calls, count = _open_calls(messages, was_told=_was_told(scope))
+    calls, count = _open_calls(messages_of(input, messages_key), was_told=_was_told(scope))
     return Wanted(calls, input, "list" if isinstance(input, list) else "dict", are_several=count > 1)
 
 
@@ -89,7 +88,7 @@ def sent_calls(arg: Any) -> list[ToolCall]:
 
 def open_calls(input: Any, messages_key: str) -> list[ToolCall]:
     """The calls that the model wants in a state, or in messages, and that have no tool message yet."""
-    messages = input if isinstance(input, list) else field(input, messages_key)
+    messages = messages_of(input, messages_key)
     has_ai = isinstance(messages, list) and any(isinstance(message, AIMessage) for message in messages)
     return _open_calls(messages, was_told=True)[0] if has_ai else []
 
@@ -120,9 +119,8 @@ def _was_told(scope: Any) -> bool:
 
 def _unanswered(calls: list[ToolCall], state: Any, messages_key: str) -> list[ToolCall]:
     """Those of calls that nobody has answered while they waited: another tool message would be one too many."""
-    messages = state if isinstance(state, list) else field(state, messages_key) or ()
     done: set[str] = set()
-    for message in reversed(messages):
+    for message in reversed(messages_of(state, messages_key) or ()):
         if isinstance(message, AIMessage) and message.tool_calls:
             break
         if isinstance(message, ToolMessage):
@@ -156,7 +154,7 @@ def _open_calls(messages: Sequence[Any] | None, *, was_told: bool) -> tuple[list
 
 def tools_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
     """Where to go after the model: to the tools if it wants any, else to the end."""
-    messages = state if isinstance(state, list) else field(state, messages_key)
+    messages = messages_of(state, messages_key)
     if not messages:
         raise InvalidInput(
             f"tools_condition() found no messages under {messages_key!r}. Put the model before it, or pass "

@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
+from pydantic import ValidationError
 
 from signoff import _scope
 from signoff._loops import running_loop
@@ -16,12 +17,14 @@ from signoff.drivers.aio_tasks import in_thread
 from signoff.engine.program import Node
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
 from signoff.prebuilt.carrying import carrying, uncarried
-from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, ToolRuntime, injected, injections_of
+from signoff.prebuilt.injection import InjectedState, InjectedStore, ToolRuntime, injected, injections_of
 from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.made_before import MadeBefore, Passing, made_before
 from signoff.prebuilt.tool_calls import (
+    AsyncOne,
     CallTasks,
     Noted,
+    One,
     adone,
     aside_by_side,
     digest_of,
@@ -137,10 +140,7 @@ class ToolNode(Runnable[Any, Any]):
         if scope is not None and scope.host.loop is not None and scope.host.loop is running_loop():
             wanted = replace(wanted, holds_loop=True)
         made = self._made_before(scope)
-        if self._is_lone(wanted, scope, made):
-            results = side_by_side(self._one(wanted, made), wanted.calls, config)
-        else:
-            results = self._tasks(wanted, made).make(wanted.calls, config, scope)
+        results = self._results(wanted, made, self._tasks(wanted, made), config)
         return combined(results, wanted.shape, self.messages_key)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
@@ -150,11 +150,7 @@ class ToolNode(Runnable[Any, Any]):
         check_asking(self.tools_by_name, scope)
         wanted = read_input(input, self.messages_key, scope)
         made = self._made_before(scope)
-        # On a loop of its own inside of a sync run, nobody could wait there for the tasks of that run.
-        if self._is_lone(wanted, scope, made) or scope.host.loop is None:
-            results = await aside_by_side(self._aone(wanted, made), wanted.calls, config)
-        else:
-            results = await self._tasks(wanted, made).amake(wanted.calls, config, scope)
+        results = await self._aresults(wanted, made, self._tasks(wanted, made), config)
         return combined(results, wanted.shape, self.messages_key)
 
     def _config(self, config: RunnableConfig | None) -> RunnableConfig:
@@ -166,6 +162,20 @@ class ToolNode(Runnable[Any, Any]):
         if scope is None or scope.host.run.known is None or scope.task.node.action.func != self.invoke:
             return MadeBefore(self.name)
         return made_before(self.name, self.messages_key, scope)
+
+    def _results(self, wanted: Wanted, made: MadeBefore, tasks: CallTasks, config: RunnableConfig) -> list[Any]:
+        """What the calls come to, in order."""
+        scope = scope_of(config)
+        if self._is_lone(wanted, scope, made):
+            return side_by_side(tasks.one, wanted.calls, config)
+        return tasks.make(wanted.calls, config, scope)
+
+    async def _aresults(self, wanted: Wanted, made: MadeBefore, tasks: CallTasks, config: RunnableConfig) -> list[Any]:
+        scope = scope_of(config)
+        # On a loop of its own inside of a sync run, nobody could wait there for the tasks of that run.
+        if self._is_lone(wanted, scope, made) or scope.host.loop is None:
+            return await aside_by_side(tasks.aone, wanted.calls, config)
+        return await tasks.amake(wanted.calls, config, scope)
 
     def _is_lone(self, wanted: Wanted, scope: Any, made: MadeBefore) -> bool:
         """Whether the calls are not tasks: outside of a run, or where the running task is this one call and no more."""
@@ -186,7 +196,7 @@ class ToolNode(Runnable[Any, Any]):
 
     # One call
 
-    def _one(self, wanted: Wanted, made: MadeBefore) -> Callable[[ToolCall, RunnableConfig], Any]:
+    def _one(self, wanted: Wanted, made: MadeBefore) -> One:
         def one(call: ToolCall, config: RunnableConfig) -> Any:
             request = self._request(call, wanted.state, config)
             if self._wrap is None:
@@ -200,12 +210,10 @@ class ToolNode(Runnable[Any, Any]):
 
         return one
 
-    def _aone(self, wanted: Wanted, made: MadeBefore) -> Callable[[ToolCall, RunnableConfig], Awaitable[Any]]:
-        one = self._one(wanted, made)
-
+    def _aone(self, wanted: Wanted, made: MadeBefore) -> AsyncOne:
         async def aone(call: ToolCall, config: RunnableConfig) -> Any:
             if self._awrap is None and self._wrap is not None:
-                return await _in_thread_of_run(partial(one, call, config), scope_of(config))
+                return await _in_thread_of_run(partial(self._one(wanted, made), call, config), scope_of(config))
             request = self._request(call, wanted.state, config)
             if self._awrap is None:
                 return await adrive(self._execute(request, wanted.shape), aperform)
@@ -281,14 +289,12 @@ class ToolNode(Runnable[Any, Any]):
 
     def _execute(self, request: ToolCallRequest, shape: Shape) -> Steps[Any]:
         """Make a call: the tool message, Command or list of these that it comes to."""
-        from pydantic import ValidationError
-
         call, tool = request.tool_call, request.tool or self.tools_by_name.get(request.tool_call["name"])
         if tool is None:
             return unknown_tool(call, list(self.tools_by_name))
-        wants = self._injections.get(tool.name) if tool is self.tools_by_name.get(tool.name) else injections_of(tool)
-        assert wants is not None, "the injections of every tool of the node are known"
-        args = injected(tool, wants, call["args"], self._given(request))
+        wants = self._injections[tool.name] if tool is self.tools_by_name.get(tool.name) else injections_of(tool)
+        runtime = replace(request.runtime, state=request.state)
+        args = injected(tool, wants, call["args"], runtime, self.messages_key)
         asked = {**call, "args": args, "type": "tool_call"}
         try:
             result = yield Invoke(carrying(tool), asked, request.runtime.config)
@@ -297,10 +303,6 @@ class ToolNode(Runnable[Any, Any]):
             return self._told(call, misfit(tool.name, error, call["args"], wants.names), error)
         except Exception as error:
             return self._told(call, error)
-
-    def _given(self, request: ToolCallRequest) -> Given:
-        runtime = runtime_of(request.runtime.config)
-        return Given(request.state, runtime, replace(request.runtime, state=request.state), self.messages_key)
 
     def _told(self, call: ToolCall, error: Exception, cause: Exception | None = None) -> ToolMessage:
         """The message that tells the model of an error; one that is not for the model is raised."""

@@ -11,7 +11,8 @@ from signoff._elsewhere import refuse_theirs
 from signoff._words.commands import Command, Send
 from signoff.errors import InvalidUpdateError
 from signoff.graph.message import REMOVE_ALL_MESSAGES
-from signoff.prebuilt._invoking import field
+from signoff.graph.schema import writes_of_object
+from signoff.prebuilt._invoking import messages_of
 
 __all__ = ["InvalidToolResult"]
 
@@ -84,14 +85,13 @@ def _checked_command(command: Command[Any], made: Made, *, must_answer: bool) ->
     if command.update is None:
         return command
     _check_shape(command, made)
-    given = _messages(command, made.messages_key)
-    messages = convert_to_messages(given)
+    messages = convert_to_messages(messages_told(command, made.messages_key))
     if command.graph is None:
         _check_messages(messages, made, must_answer=must_answer)
     for message in messages:
         if isinstance(message, ToolMessage) and message.tool_call_id == made.call["id"] and message.name is None:
             message.name = made.call["name"]
-    return command if messages == given else _with_messages(command, messages, made.messages_key)
+    return with_messages(command, messages, made.messages_key) if messages else command
 
 
 def _check_messages(messages: Sequence[Any], made: Made, *, must_answer: bool) -> None:
@@ -120,8 +120,7 @@ def _new(messages: list[ToolMessage], made: Made) -> list[ToolMessage]:
     """The tool messages that come to the conversation; others take the place of one that is there."""
     if all(message.id is None for message in messages):
         return messages
-    state = made.state
-    there = state if isinstance(state, list) else field(state, made.messages_key) or ()
+    there = messages_of(made.state, made.messages_key) or ()
     known = {message.id for message in there if isinstance(message, ToolMessage)}
     return [message for message in messages if message.id is None or message.id not in known]
 
@@ -136,12 +135,15 @@ def _check_ids(messages: Sequence[ToolMessage], made: Made) -> None:
         )
 
 
-def _with_messages(command: Command[Any], messages: list[Any], messages_key: str) -> Command[Any]:
-    """The same Command, where its messages are written in another way: what stands around tools works on messages."""
+def with_messages(command: Command[Any], messages: list[Any], messages_key: str = "messages") -> Command[Any]:
+    """The same Command with these messages in a list, in a dict if it has more: what stands around tools reads that."""
     update = command.update
     if isinstance(update, list):
-        return replace(command, update=messages)
-    return replace(command, update={**update, messages_key: messages}) if isinstance(update, Mapping) else command
+        return command if update == messages else replace(command, update=messages)
+    if isinstance(update, dict) and update.get(messages_key) == messages:
+        return command
+    writes = writes_of_object(update)
+    return command if writes is None else replace(command, update={**dict(writes), messages_key: messages})
 
 
 def _check_shape(command: Command[Any], made: Made) -> None:
@@ -155,7 +157,8 @@ def _check_shape(command: Command[Any], made: Made) -> None:
     )
 
 
-def _messages(command: Command[Any], messages_key: str) -> list[Any]:
+def messages_told(command: Command[Any], messages_key: str = "messages") -> list[Any]:
+    """The messages that a Command brings, whichever way its update is written."""
     update = command.update
     if isinstance(update, list):
         return update
@@ -164,10 +167,7 @@ def _messages(command: Command[Any], messages_key: str) -> list[Any]:
 
 
 def _answers(item: Any, made: Made) -> list[ToolMessage]:
-    if isinstance(item, Command):
-        messages = [] if item.update is None else convert_to_messages(_messages(item, made.messages_key))
-    else:
-        messages = [item]
+    messages = convert_to_messages(messages_told(item, made.messages_key)) if isinstance(item, Command) else [item]
     return [m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == made.call["id"]]
 
 
@@ -176,8 +176,7 @@ def messages_in(result: Any, messages_key: str = "messages") -> list[ToolMessage
     if isinstance(result, list):
         return [message for item in result for message in messages_in(item, messages_key)]
     if isinstance(result, Command):
-        update = result.update
-        return messages_in(update.get(messages_key, []) if isinstance(update, dict) else update, messages_key)
+        return messages_in(messages_told(result, messages_key))
     return [result] if isinstance(result, ToolMessage) else []
 
 

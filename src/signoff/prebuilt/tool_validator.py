@@ -6,9 +6,10 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool, create_schema_from_function
+from pydantic import BaseModel
 
 from signoff.errors import InvalidInput, SignoffError
-from signoff.prebuilt._invoking import field
+from signoff.prebuilt._invoking import messages_of
 
 __all__ = ["UnknownSchema", "ValidationNode"]
 
@@ -44,7 +45,7 @@ class ValidationNode(Runnable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Check the calls in the last message."""
-        messages = input if isinstance(input, list) else field(input, "messages")
+        messages = messages_of(input)
         if not messages or not isinstance(messages[-1], AIMessage):
             raise InvalidInput("The last message is not of the model (an AIMessage). Run the node after the model.")
         checked = [self._check(call) for call in messages[-1].tool_calls]
@@ -71,8 +72,6 @@ class ValidationNode(Runnable[Any, Any]):
 
 
 def _named_schema(given: Any) -> tuple[str, Any]:
-    from pydantic import BaseModel
-
     if isinstance(given, BaseTool):
         if isinstance(given.args_schema, type) and issubclass(given.args_schema, BaseModel):
             return given.name, given.args_schema

@@ -134,7 +134,15 @@ class ExtendedModelResponse(Generic[ResponseT]):
 ModelCallResult = ModelResponse[ResponseT] | AIMessage | ExtendedModelResponse[ResponseT]
 """What a wrapper around the model may return."""
 
+ModelHandler = Callable[[ModelRequest[Any]], ModelResponse[Any]]
+AsyncModelHandler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+"""What a wrapper calls to let a call of the model pass."""
+
 ToolResult = ToolMessage | Command[Any]
+ToolHandler = Callable[[ToolCallRequest], ToolResult]
+AsyncToolHandler = Callable[[ToolCallRequest], Awaitable[ToolResult]]
+"""What a wrapper calls to let a call of a tool pass."""
+
 Update = dict[str, Any] | Command[Any] | None
 
 
@@ -196,32 +204,25 @@ class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
     async def aafter_agent(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
         """After the last turn of a run."""
 
-    def wrap_model_call(
-        self, request: ModelRequest[ContextT], handler: Callable[[ModelRequest[ContextT]], ModelResponse[Any]]
-    ) -> ModelCallResult:
+    def wrap_model_call(self, request: ModelRequest[ContextT], handler: ModelHandler) -> ModelCallResult:
         """Around each call of the model: change the request, call the handler never, once or often."""
-        raise _missing(self, "wrap_model_call", "awrap_model_call", "invoke")
+        raise _missing(self, "wrap_model_call")
 
-    async def awrap_model_call(
-        self,
-        request: ModelRequest[ContextT],
-        handler: Callable[[ModelRequest[ContextT]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelCallResult:
+    async def awrap_model_call(self, request: ModelRequest[ContextT], handler: AsyncModelHandler) -> ModelCallResult:
         """Around each call of the model in an async run."""
-        raise _missing(self, "awrap_model_call", "wrap_model_call", "ainvoke")
+        raise _missing(self, "awrap_model_call")
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> ToolResult:
         """Around each call of a tool. What the handler runs passes the gate, whatever the request was changed to."""
-        raise _missing(self, "wrap_tool_call", "awrap_tool_call", "invoke")
+        raise _missing(self, "wrap_tool_call")
 
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
-    ) -> ToolResult:
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncToolHandler) -> ToolResult:
         """Around each call of a tool in an async run."""
-        raise _missing(self, "awrap_tool_call", "wrap_tool_call", "ainvoke")
+        raise _missing(self, "awrap_tool_call")
 
 
-def _missing(middleware: AgentMiddleware[Any, Any], wanted: str, there: str, called: str) -> NotInThisWay:
+def _missing(middleware: AgentMiddleware[Any, Any], wanted: str) -> NotInThisWay:
+    there, called = (wanted[1:], "ainvoke") if wanted.startswith("a") else (f"a{wanted}", "invoke")
     return NotInThisWay(
         f"Middleware {middleware.name!r} has {there}, but no {wanted}, and the agent was called with {called} or the "
         f"like. Define {wanted}, too, or call the agent the other way."
@@ -235,10 +236,9 @@ def overrides(middleware: AgentMiddleware[Any, Any], method: str) -> bool:
 
 def check_wraps_tools(wraps: Sequence[AgentMiddleware[Any, Any]], *, is_async: bool) -> None:
     """Refuse middleware around the calls of tools that is for runs of the other kind only."""
+    wanted = "awrap_tool_call" if is_async else "wrap_tool_call"
     for one in wraps:
-        if is_async and not overrides(one, "awrap_tool_call"):
-            raise _missing(one, "awrap_tool_call", "wrap_tool_call", "ainvoke")
-        if not is_async and not overrides(one, "wrap_tool_call"):
-            raise _missing(one, "wrap_tool_call", "awrap_tool_call", "invoke")
+        if not overrides(one, wanted):
+            raise _missing(one, wanted)
         if not is_async:
             one._check_sync()

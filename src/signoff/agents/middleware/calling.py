@@ -1,7 +1,5 @@
 """How middleware calls models of its own."""
 
-from typing import Any
-
 from signoff._scope import running
 from signoff.bridge.internal_calls import internal_call_metadata
 from signoff.config import RunnableConfig, get_config
@@ -12,11 +10,10 @@ __all__ = ["hushed", "internal_call", "unheard"]
 
 def unheard() -> RunnableConfig:
     """The config for a call whose words are not shown: in a stream they would pass for those of the agent."""
-    config: RunnableConfig = hushed(_config())
-    return config
+    return hushed(_config())
 
 
-def hushed(config: Any) -> Any:
+def hushed(config: RunnableConfig) -> RunnableConfig:
     """A config for a call whose words no stream shows as they come."""
     return {**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]}
 

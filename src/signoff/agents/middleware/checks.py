@@ -20,8 +20,10 @@ def check_count(name: str, value: Any) -> None:
         raise InvalidInput(f"{name} is {value!r}. Give a whole number that is not negative.")
 
 
-def check_limits(**limits: Any) -> None:
-    """Refuse what cannot limit a count; None is no limit."""
+def check_limits(whose: str, **limits: Any) -> None:
+    """Refuse what cannot limit a count; None is no limit, but not all of them may be that."""
+    if all(limit is None for limit in limits.values()):
+        raise InvalidInput(f"{whose} needs a {', a '.join(limits)}, or both.")
     for name, limit in limits.items():
         if limit is not None:
             check_count(name, limit)

@@ -1,13 +1,13 @@
 """Long conversations: old results of tools are left out of what the model is given."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
-from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.base import AgentMiddleware, AsyncModelHandler, ModelHandler, ModelRequest
 from signoff.agents.middleware.checks import check_function
 from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.errors import InvalidInput
@@ -116,14 +116,10 @@ class ContextEditingMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, 
         self.token_count_method = token_count_method
         self.token_counter = token_counter
 
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> Any:
+    def wrap_model_call(self, request: ModelRequest[Any], handler: ModelHandler) -> Any:
         return handler(self._edited(request))
 
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> Any:
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncModelHandler) -> Any:
         return await handler(self._edited(request))
 
     def _edited(self, request: ModelRequest[Any]) -> ModelRequest[Any]:

@@ -99,17 +99,14 @@ def _middleware(
     function: Function, method: str, mark: Any, state_schema: Any, tools: Sequence[BaseTool] | None, name: str | None
 ) -> AgentMiddleware[Any, Any]:
     _check_takes_two(function, method)
-    if is_async(function):
-
-        async def acall(self: Any, first: Any, second: Any) -> Any:
-            return await function(first, second)
-
-        return _instance(function, f"a{method}", mark(acall), state_schema, tools, name)
 
     def call(self: Any, first: Any, second: Any) -> Any:
-        return function(first, second)
+        return function(first, second)  # which is to be awaited, if the function is async
 
-    return _instance(function, method, mark(call), state_schema, tools, name)
+    own = {f"a{method}" if is_async(function) else method: mark(call)}
+    names = {"state_schema": state_schema or AgentState, "tools": list(tools or ()), **own}
+    made: AgentMiddleware[Any, Any] = type(name or name_of(function), (AgentMiddleware,), names)()
+    return made
 
 
 def _check_takes_two(function: Function, method: str) -> None:
@@ -122,14 +119,6 @@ def _check_takes_two(function: Function, method: str) -> None:
     except TypeError as error:
         given = "(request, handler)" if method.startswith("wrap_") else "(state, runtime)"
         raise InvalidInput(f"{name_of(function)!r} is called with {given}, and takes {signature}: {error}.") from error
-
-
-def _instance(
-    function: Function, method: str, body: Any, state_schema: Any, tools: Sequence[BaseTool] | None, name: str | None
-) -> AgentMiddleware[Any, Any]:
-    names = {"state_schema": state_schema or AgentState, "tools": list(tools or ()), method: body}
-    made: AgentMiddleware[Any, Any] = type(name or name_of(function), (AgentMiddleware,), names)()
-    return made
 
 
 before_agent = _hook("before_agent")

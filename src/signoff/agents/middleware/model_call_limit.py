@@ -41,9 +41,7 @@ class ModelCallLimitMiddleware(AgentMiddleware[ModelCallLimitState[ResponseT], C
         run_limit: int | None = None,
         exit_behavior: Literal["end", "error"] = "end",
     ) -> None:
-        if thread_limit is None and run_limit is None:
-            raise InvalidInput("ModelCallLimitMiddleware needs a thread_limit, a run_limit, or both.")
-        check_limits(thread_limit=thread_limit, run_limit=run_limit)
+        check_limits("ModelCallLimitMiddleware", thread_limit=thread_limit, run_limit=run_limit)
         if exit_behavior not in ("end", "error"):
             raise InvalidInput(f'exit_behavior must be "end" or "error", not {exit_behavior!r}.')
         self.thread_limit = thread_limit

@@ -1,9 +1,8 @@
 """Another model is called when one fails."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.base import AgentMiddleware, AsyncModelHandler, ModelHandler, ModelRequest
 from signoff.agents.middleware.cache_marks import readable_for
 from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.prebuilt.models import as_model
@@ -23,14 +22,10 @@ class ModelFallbackMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, R
         given = (first_model, *additional_models)
         self.models = [as_model(model) for model in given]
 
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> Any:
+    def wrap_model_call(self, request: ModelRequest[Any], handler: ModelHandler) -> Any:
         return drive(self._tried(request), handler)
 
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> Any:
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncModelHandler) -> Any:
         return await adrive(self._tried(request), handler)
 
     def _tried(self, request: ModelRequest[Any]) -> Steps[Any]:

@@ -1,11 +1,10 @@
 """A call of the model that failed is made again."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from signoff.agents.middleware.base import ModelRequest, ModelResponse
+from signoff.agents.middleware.base import AsyncModelHandler, ModelHandler, ModelRequest
 from signoff.agents.middleware.retrying import Retrying, aperforming, performing
 from signoff.agents.middleware.state import ResponseT
 from signoff.steps import adrive, drive
@@ -24,14 +23,10 @@ class ModelRetryMiddleware(Retrying[ResponseT, ContextT]):
     backoff_factor: by how much each pause is longer than the one before; with 0 they are all the same.
     """
 
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> Any:
+    def wrap_model_call(self, request: ModelRequest[Any], handler: ModelHandler) -> Any:
         return drive(self.tried(self._failed), performing(lambda: handler(request)))
 
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> Any:
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncModelHandler) -> Any:
         return await adrive(self.tried(self._failed), aperforming(lambda: handler(request)))
 
     def _failed(self, told: str) -> AIMessage:

@@ -1,6 +1,6 @@
 """What should not be passed on (names, numbers, addresses) is taken out of messages."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -8,9 +8,19 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 
 from signoff._veils import veiled
 from signoff._words.commands import Command
-from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
+from signoff.agents.middleware.base import (
+    AgentMiddleware,
+    AsyncModelHandler,
+    AsyncToolHandler,
+    ModelHandler,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+    ToolHandler,
+)
 from signoff.agents.middleware.redaction import Detector, PIIDetectionError, PIIMatch, Strategy, detector_of, replacing
 from signoff.agents.middleware.state import AgentState, ResponseT
+from signoff.prebuilt.tool_results import messages_told, with_messages
 from signoff.typing import ContextT
 
 __all__ = [
@@ -80,26 +90,22 @@ class PIIMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT])
         return self.apply_to_output if method.endswith("wrap_model_call") else bool(self.inward)
 
     def before_model(self, state: Any, runtime: Any) -> Any:
-        return self._update([message for message in state["messages"] if isinstance(message, self.inward)])
+        messages = [message for message in state["messages"] if isinstance(message, self.inward)]
+        changed = [new for message in messages if (new := _changed(message, self.replaced)) is not message]
+        return {"messages": changed} if changed else None
 
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> Any:
+    def wrap_model_call(self, request: ModelRequest[Any], handler: ModelHandler) -> Any:
         return self._passed_on(handler(request))
 
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> Any:
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncModelHandler) -> Any:
         return self._passed_on(await handler(request))
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Any:
         with veiled(self._shown):
             result = handler(request)
         return _changed_result(result, self.replaced)
 
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
-    ) -> Any:
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncToolHandler) -> Any:
         with veiled(self._shown):
             result = await handler(request)
         return _changed_result(result, self.replaced)
@@ -116,10 +122,6 @@ class PIIMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT])
         said: Any = [_changed(one, self.replaced) if isinstance(one, AIMessage) else one for one in response.result]
         return replace(response, result=said)
 
-    def _update(self, messages: Sequence[AnyMessage]) -> Any:
-        changed = [new for message in messages if (new := _changed(message, self.replaced)) is not message]
-        return {"messages": changed} if changed else None
-
 
 def _changed(message: AnyMessage, replaced: Callable[[str], str]) -> AnyMessage:
     """A message with its texts replaced; itself, if none of them changes."""
@@ -133,8 +135,8 @@ def _changed_result(result: Any, replaced: Callable[[str], str]) -> Any:
     match result:
         case ToolMessage():
             return _changed(result, replaced)
-        case Command(update={"messages": list() as messages, **others}):
-            return replace(result, update={**others, "messages": _changed_result(messages, replaced)})
+        case Command() if messages := messages_told(result):
+            return with_messages(result, _changed_result(messages, replaced))
         case str():
             return replaced(result)
         case list():

@@ -26,7 +26,7 @@ from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.config import RunnableConfig
 from signoff.errors import InvalidInput
 from signoff.graph.message import REMOVE_ALL_MESSAGES
-from signoff.prebuilt.chat_history import with_results_first
+from signoff.prebuilt.heard import with_results_first
 from signoff.prebuilt.models import as_model
 from signoff.typing import ContextT
 

@@ -1,6 +1,5 @@
 """A todo list that the model keeps: it plans, and everybody sees how far it is."""
 
-from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -9,7 +8,7 @@ from langchain_core.tools import InjectedToolCallId, StructuredTool
 from typing_extensions import TypedDict
 
 from signoff._words.commands import Command
-from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.base import AgentMiddleware, AsyncModelHandler, ModelHandler, ModelRequest
 from signoff.agents.middleware.checks import check_text
 from signoff.agents.middleware.prompting import with_more
 from signoff.agents.middleware.state import AgentState, OmitFromInput, ResponseT
@@ -60,14 +59,10 @@ class TodoListMiddleware(AgentMiddleware[PlanningState[ResponseT], ContextT, Res
         self.tool_description = tool_description
         self.tools = [_tool(tool_description)]
 
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> Any:
+    def wrap_model_call(self, request: ModelRequest[Any], handler: ModelHandler) -> Any:
         return handler(self._told(request))
 
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> Any:
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncModelHandler) -> Any:
         return await handler(self._told(request))
 
     def _told(self, request: ModelRequest[Any]) -> ModelRequest[Any]:

@@ -11,6 +11,7 @@ from signoff.agents.middleware.state import AgentState, PrivateStateAttr, Respon
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt.agent_routes import pending
+from signoff.prebuilt.tool_errors import error_message
 from signoff.typing import ContextT
 
 __all__ = ["ToolCallLimitExceededError", "ToolCallLimitMiddleware", "ToolCallLimitState"]
@@ -60,9 +61,7 @@ class ToolCallLimitMiddleware(AgentMiddleware[ToolCallLimitState[ResponseT], Con
         run_limit: int | None = None,
         exit_behavior: ExitBehavior = "continue",
     ) -> None:
-        if thread_limit is None and run_limit is None:
-            raise InvalidInput("ToolCallLimitMiddleware needs a thread_limit, a run_limit, or both.")
-        check_limits(thread_limit=thread_limit, run_limit=run_limit)
+        check_limits("ToolCallLimitMiddleware", thread_limit=thread_limit, run_limit=run_limit)
         if tool_name is not None:
             check_text("tool_name", tool_name)
         if thread_limit is not None and run_limit is not None and run_limit > thread_limit:
@@ -116,8 +115,7 @@ class ToolCallLimitMiddleware(AgentMiddleware[ToolCallLimitState[ResponseT], Con
         }
 
     def _skipped(self, call: ToolCall) -> ToolMessage:
-        told = f"This call of {call['name']} was not made. {self._told()}"
-        return ToolMessage(told, name=call["name"], tool_call_id=call["id"], status="error")
+        return error_message(call, f"This call of {call['name']} was not made. {self._told()}")
 
     def _told(self) -> str:
         what = f"{self.tool_name!r} may be called" if self.tool_name else "Tools may be called"

@@ -1,13 +1,13 @@
 """Tools that are not run: a model makes up what they might have returned. For tests, and for agents in the making."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.base import AgentMiddleware, ToolCallRequest
+from signoff.agents.middleware.base import AgentMiddleware, AsyncToolHandler, ToolCallRequest, ToolHandler
 from signoff.agents.middleware.calling import unheard
 from signoff.agents.middleware.state import AgentState
 from signoff.agents.middleware.tool_error import chooser
@@ -35,14 +35,12 @@ class LLMToolEmulator(AgentMiddleware[AgentState[Any], ContextT]):
         self._is_for = chooser(tools)
         self.model = as_model(model)
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Any:
         if not self._is_for(request):
             return handler(request)
         return _result(request, self.model.invoke(_asked(request), unheard()))
 
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
-    ) -> Any:
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncToolHandler) -> Any:
         if not self._is_for(request):
             return await handler(request)
         return _result(request, await self.model.ainvoke(_asked(request), unheard()))

@@ -3,17 +3,16 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
-from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.base import AgentMiddleware, ToolCallRequest
+from signoff.agents.middleware.base import AgentMiddleware, AsyncToolHandler, ToolCallRequest, ToolHandler
 from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.errors import InvalidInput, NeedsAsync
+from signoff.prebuilt.tool_errors import Content, error_message
 from signoff.typing import ContextT
 
 __all__ = ["ToolErrorMiddleware"]
 
-Content = str | list[str | dict[str, Any]]
 OnError = Callable[[Exception, ToolCallRequest], Content | None]
 AOnError = Callable[[Exception, ToolCallRequest], Awaitable[Content | None]]
 
@@ -46,7 +45,7 @@ class ToolErrorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respo
         if self.on_error is None:
             raise NeedsAsync("ToolErrorMiddleware has only aon_error, and this is a sync run. Give it on_error, too.")
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Any:
         self._check_sync()
         assert self.on_error is not None, "a sync run needs it"
         try:
@@ -55,18 +54,16 @@ class ToolErrorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respo
             told = self.on_error(error, request) if self._is_for(request) else None
             if told is None:
                 raise
-        return failed_call(request, told)
+        return error_message(request.tool_call, told)
 
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
-    ) -> Any:
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncToolHandler) -> Any:
         try:
             return await handler(request)
         except Exception as error:
             told = await self._atold(error, request) if self._is_for(request) else None
             if told is None:
                 raise
-        return failed_call(request, told)
+        return error_message(request.tool_call, told)
 
     async def _atold(self, error: Exception, request: ToolCallRequest) -> Content | None:
         if self.aon_error is not None:
@@ -83,9 +80,3 @@ def chooser(tools: Iterable[BaseTool | str] | None) -> Callable[[ToolCallRequest
         return lambda request: True
     names = frozenset(tool if isinstance(tool, str) else tool.name for tool in tools)
     return lambda request: request.tool_call["name"] in names
-
-
-def failed_call(request: ToolCallRequest, told: Content) -> ToolMessage:
-    """The result of a call that failed."""
-    call = request.tool_call
-    return ToolMessage(told, name=call["name"], tool_call_id=call["id"], status="error")

@@ -1,13 +1,13 @@
 """Many tools: a model chooses those that the next turn is told of."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.base import AgentMiddleware, AsyncModelHandler, ModelHandler, ModelRequest
 from signoff.agents.middleware.calling import unheard
 from signoff.agents.middleware.checks import check_count, check_text
 from signoff.agents.middleware.state import AgentState, ResponseT
@@ -69,14 +69,10 @@ class LLMToolSelectorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT,
         self.max_retries = max_retries
         self.on_parsing_failure = on_parsing_failure
 
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> Any:
+    def wrap_model_call(self, request: ModelRequest[Any], handler: ModelHandler) -> Any:
         return handler(drive(self._selected(request), lambda ask: ask[0].invoke(ask[1], unheard())))
 
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> Any:
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncModelHandler) -> Any:
         return await handler(await adrive(self._selected(request), lambda ask: ask[0].ainvoke(ask[1], unheard())))
 
     def _selected(self, request: ModelRequest[Any]) -> Steps[ModelRequest[Any]]:
