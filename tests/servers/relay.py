@@ -27,8 +27,10 @@ class Relay:
         self.is_away = False
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
-        self._open: list[socket.socket] = []
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._open: set[socket.socket] = set()
+        self._closing = threading.Lock()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def lose_answer_to(
         self, words: bytes, *, and_stay_away: bool = False, meanwhile: Callable[[], object] = bool
@@ -51,16 +53,16 @@ class Relay:
     def go_away(self) -> None:
         """Cut every connection, and refuse others."""
         self.is_away = True
-        for one in self._open:
-            _shut(one)
+        self._end(*self._open)
 
     def come_back(self) -> None:
         self.is_away = False
 
     def close(self) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)  # which wakes the one who accepts; to close would not
+        self._accepting.join()
         self._listening.close()
-        for one in self._open:
-            _shut(one)
+        self._end(*self._open)
 
     def _accept(self) -> None:
         while True:
@@ -68,33 +70,50 @@ class Relay:
                 client, _ = self._listening.accept()
             except OSError:
                 return
-            if self.is_away:
-                client.close()
-                continue
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(str(self._target))
-            self._open += [client, server]
-            loses = threading.Event()
-            threading.Thread(target=self._ask, args=(client, server, loses), daemon=True).start()
-            threading.Thread(target=self._answer, args=(client, server, loses), daemon=True).start()
+            with self._closing:
+                if self.is_away:
+                    client.close()
+                    continue
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(str(self._target))
+                self._open |= {client, server}
+            threading.Thread(target=self._serve, args=(client, server), daemon=True).start()
+
+    def _serve(self, client: socket.socket, server: socket.socket) -> None:
+        """Both directions. A socket is closed when nobody reads it any more: its number is the next connection's."""
+        loses = threading.Event()
+        asking = threading.Thread(target=self._ask, args=(client, server, loses), daemon=True)
+        asking.start()
+        with suppress(OSError):  # one of the two has gone
+            self._answer(client, server, loses)
+        self._end(client, server)
+        asking.join()
+        with self._closing:
+            self._open -= {client, server}
+            client.close()
+            server.close()
+
+    def _end(self, *ones: socket.socket) -> None:
+        """Whoever reads them hears no more."""
+        with self._closing:
+            for one in self._open.intersection(ones):
+                with suppress(OSError):  # it has ended already
+                    one.shutdown(socket.SHUT_RDWR)
 
     def _ask(self, client: socket.socket, server: socket.socket, loses: threading.Event) -> None:
-        with suppress(OSError):  # one of the two has gone
+        with suppress(OSError):
             while chunk := client.recv(CHUNK):
                 if self._words is not None and self._words in chunk:
                     self.is_away, self._words = self._stays_away, None
                     loses.set()
                 server.sendall(chunk)
-        _shut(server)
+        self._end(server)
 
     def _answer(self, client: socket.socket, server: socket.socket, loses: threading.Event) -> None:
-        with suppress(OSError):
-            while (chunk := server.recv(CHUNK)) and not loses.is_set():
-                client.sendall(chunk)
-            if loses.is_set():
-                self._meanwhile()
-        _shut(client)
-        _shut(server)
+        while (chunk := server.recv(CHUNK)) and not loses.is_set():
+            client.sendall(chunk)
+        if loses.is_set():
+            self._meanwhile()
 
 
 class Farewell(Relay):
@@ -110,16 +129,15 @@ class Farewell(Relay):
         self.lose_answer_to(words)
 
     def _answer(self, client: socket.socket, server: socket.socket, loses: threading.Event) -> None:
-        with suppress(OSError):
-            while (chunk := server.recv(CHUNK)) and not loses.is_set():
-                client.sendall(chunk)
-            while not chunk[:-1].endswith(READY):
-                chunk += server.recv(CHUNK)
-            messages = _messages(chunk)
-            self.are_more = self.passed < len(messages) - 1
-            client.sendall(b"".join(messages[: self.passed]) + GOODBYE)
-        _shut(client)
-        _shut(server)
+        while (chunk := server.recv(CHUNK)) and not loses.is_set():
+            client.sendall(chunk)
+        if not loses.is_set():
+            return
+        while not chunk[:-1].endswith(READY):
+            chunk += server.recv(CHUNK)
+        messages = _messages(chunk)
+        self.are_more = self.passed < len(messages) - 1
+        client.sendall(b"".join(messages[: self.passed]) + GOODBYE)
 
 
 READY = b"Z\0\0\0\5"
@@ -134,12 +152,6 @@ def _messages(answer: bytes) -> list[bytes]:
         found.append(answer[:end])
         answer = answer[end:]
     return found
-
-
-def _shut(one: socket.socket) -> None:
-    with suppress(OSError):
-        one.shutdown(socket.SHUT_RDWR)
-    one.close()
 
 
 @contextmanager
