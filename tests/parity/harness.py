@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from .clock import on_its_time
 from .library import App, Library, drain, thread
 from .plain import Boom, Failure, by_step, masked, plain, unordered
 
@@ -39,6 +40,7 @@ class Case:
     program: Program
     is_async: bool
     storage: str = "memory"
+    is_timed: bool = False
 
     def __str__(self) -> str:
         way = "async" if self.is_async else "sync"
@@ -46,18 +48,18 @@ class Case:
 
     def check(self) -> None:
         """Run it on both, and show where they differ."""
-        theirs = _reference(self.program, self.is_async)
-        ours = observe(self.program, "signoff", is_async=self.is_async, storage=self.storage)
+        theirs = _reference(self.program, self.is_async, self.is_timed)
+        ours = observe(self.program, "signoff", is_async=self.is_async, storage=self.storage, is_timed=self.is_timed)
         assert theirs, "a program yields at least one observation"
         if ours != theirs:
             pytest.fail(f"{self} differs:\n{_difference(theirs, ours)}", pytrace=False)
 
 
 @cache
-def _reference(program: Program, is_async: bool) -> list[Any]:
+def _reference(program: Program, is_async: bool, is_timed: bool) -> list[Any]:
     """What LangGraph makes of a program; run once, however many ways signoff is held against it."""
     try:
-        return observe(program, "langgraph", is_async=is_async)
+        return observe(program, "langgraph", is_async=is_async, is_timed=is_timed)
     except Exception as error:
         pytest.fail(
             f"{program.__name__} is no program that LangGraph runs: {type(error).__name__}: {error}", pytrace=False
@@ -78,6 +80,11 @@ class Programs:
     def only_async(self, program: Program) -> Program:
         """A program with async nodes."""
         self.cases.append(Case(program, is_async=True))
+        return program
+
+    def timed(self, program: Program) -> Program:
+        """A program with async nodes that take their time: that of a clock, so that nobody waits for them."""
+        self.cases.append(Case(program, is_async=True, is_timed=True))
         return program
 
     def only_sync(self, program: Program) -> Program:
@@ -101,9 +108,11 @@ def as_one_test(cases: Iterable[Case]) -> Callable[..., None]:
     return test
 
 
-def observe(program: Program, root: str, *, is_async: bool = False, storage: str = "memory") -> list[Any]:
+def observe(
+    program: Program, root: str, *, is_async: bool = False, storage: str = "memory", is_timed: bool = False
+) -> list[Any]:
     """What a program sees on one of the libraries, as plain data with masked ids."""
-    with asyncio.Runner() as runner, ExitStack() as cleanup:
+    with on_its_time() if is_timed else asyncio.Runner() as runner, ExitStack() as cleanup:
         lib = Library(root, is_async=is_async, storage=storage, runner=runner, cleanup=cleanup)
         return masked([plain(seen) for seen in program(lib)])
 

@@ -480,7 +480,7 @@ def a_task_outside_of_a_run_is_refused(lib):
         yield "refused"
 
 
-@program.only_async
+@program.timed
 def an_async_entrypoint_with_a_timeout(lib):
     async def flow(n):
         await asyncio.sleep(10)

@@ -324,7 +324,7 @@ def p28_an_async_handler(lib):
     yield lib.app(_graph_with(lib, node, error_handler=handle)).invoke({"log": []})
 
 
-@program.only_async
+@program.timed
 def a_node_that_runs_too_long(lib):
     async def slow(state):
         await asyncio.sleep(10)
@@ -335,7 +335,7 @@ def a_node_that_runs_too_long(lib):
     yield state.values, state.next
 
 
-@program.only_async
+@program.timed
 def a_node_that_is_quick_enough(lib):
     async def quick(state):
         return {"log": ["quick"]}
@@ -344,7 +344,7 @@ def a_node_that_is_quick_enough(lib):
         yield lib.app(_graph_with(lib, quick, timeout=timeout)).invoke({"log": []})
 
 
-@program.only_async
+@program.timed
 def an_idle_node(lib):
     async def silent(state):
         await asyncio.sleep(10)
@@ -354,7 +354,7 @@ def an_idle_node(lib):
     )
 
 
-@program.only_async
+@program.timed
 def a_node_that_shows_life_is_not_idle(lib):
     async def lively(state, runtime: lib.Runtime):
         for _ in range(7):
@@ -394,7 +394,7 @@ def a_node_that_shows_life_is_not_idle(lib):
         yield app.stream({"log": []}, mode="updates")
 
 
-@program.only_async
+@program.timed
 def a_node_of_which_only_its_own_word_counts_as_life(lib):
     async def calling(state):
         for _ in range(50):
@@ -405,7 +405,7 @@ def a_node_of_which_only_its_own_word_counts_as_life(lib):
     yield lib.app(_graph_with(lib, calling, timeout=policy)).invoke({"log": []}, fails=True)
 
 
-@program.only_async
+@program.timed
 def a_timeout_that_is_retried(lib):
     calls = []
 
@@ -418,7 +418,7 @@ def a_timeout_that_is_retried(lib):
     yield lib.app(_graph_with(lib, slow_once, timeout=0.2, retry_policy=_retry(lib))).invoke({"log": []})
 
 
-@program.only_async
+@program.timed
 def a_timeout_that_is_handled(lib):
     async def slow(state):
         await asyncio.sleep(10)
@@ -429,7 +429,7 @@ def a_timeout_that_is_handled(lib):
     yield lib.app(_graph_with(lib, slow, timeout=0.02, error_handler=handle)).invoke({"log": []})
 
 
-@program.only_async
+@program.timed
 def a_timeout_of_a_send(lib):
     async def work(state):
         await asyncio.sleep(state)
@@ -449,7 +449,7 @@ def a_sync_node_cannot_have_a_timeout(lib):
         yield "refused"
 
 
-@program.only_async
+@program.timed
 def a_step_timeout(lib):
     async def slow(state):
         await asyncio.sleep(10)

@@ -286,11 +286,11 @@ def suspend(process, desk):
 def test_a_process_that_is_only_slow_keeps_its_thread(tmp_path, place):
     desk, process = Desk(str(tmp_path), place=place), Process(tmp_path, stop_at="check", place=place)
     try:
-        process.tell(thread="1", lease_s=1.0, input={"log": []})
+        process.tell(thread="1", lease_s=3.0, input={"log": []})
         assert process.hear() == "stopped"
         for _ in range(12):
             assert desk.run({"thread": "1"}).startswith("ThreadBusy")
-            threading.Event().wait(0.1)
+            threading.Event().wait(0.3)
         process.tell()
         assert sorted(process.hear()) == ["check", "fetch market", "fetch risk"]
     finally:
