@@ -7,8 +7,8 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 
 from signoff.agents.gate import Check, Decided, Gate, action_of, key_of
+from signoff.prebuilt.one_call import ToolCallRequest
 from signoff.prebuilt.tool_errors import error_message
-from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.prebuilt.tool_results import messages_in
 from signoff.steps import Steps
 

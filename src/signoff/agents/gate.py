@@ -23,8 +23,8 @@ from signoff.drivers.callsite import code_digest
 from signoff.engine import ids
 from signoff.forms import Form
 from signoff.prebuilt.injection import function_of
+from signoff.prebuilt.one_call import ToolCallRequest
 from signoff.prebuilt.tool_calls import digest_of
-from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.prebuilt.toolbox import argument_names
 
 if TYPE_CHECKING:

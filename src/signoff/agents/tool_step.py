@@ -20,9 +20,10 @@ from signoff.engine.program import Node
 from signoff.prebuilt._invoking import aperform, check_sync, perform, scope_of
 from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.made_before import MadeBefore, Passing
+from signoff.prebuilt.one_call import ToolCallRequest
 from signoff.prebuilt.tool_calls import AsyncOne, CallTasks, One, adone, digest_of, done, hidden
 from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
-from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
+from signoff.prebuilt.tool_node import ToolNode
 from signoff.prebuilt.tool_results import checked, combined
 from signoff.steps import Steps, adrive, drive
 

@@ -1,37 +1,27 @@
 """ToolNode: makes the calls that a model wants."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.messages import ToolCall
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
-from pydantic import ValidationError
 
-from signoff import _scope
 from signoff._loops import running_loop
-from signoff._words.commands import Command
 from signoff.drivers.aio_tasks import in_thread
-from signoff.engine.program import Node
-from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
-from signoff.prebuilt.carrying import carrying, uncarried
-from signoff.prebuilt.injection import InjectedState, InjectedStore, ToolRuntime, injected, injections_of
+from signoff.prebuilt._invoking import aperform, perform, scope_of
+from signoff.prebuilt.injection import InjectedState, InjectedStore, ToolRuntime
 from signoff.prebuilt.interrupt import check_asking
-from signoff.prebuilt.made_before import MadeBefore, Passing, made_before
+from signoff.prebuilt.made_before import MadeBefore, made_before
+from signoff.prebuilt.one_call import AsyncToolCallWrapper, MakesCalls, ToolCallRequest, ToolCallWrapper
 from signoff.prebuilt.tool_calls import (
     AsyncOne,
     CallTasks,
-    Noted,
     One,
-    adone,
     aside_by_side,
-    digest_of,
-    done,
-    hidden,
     name_of,
-    own_config,
     side_by_side,
 )
 from signoff.prebuilt.tool_errors import (
@@ -39,13 +29,9 @@ from signoff.prebuilt.tool_errors import (
     TOOL_CALL_ERROR_TEMPLATE,
     TOOL_EXECUTION_ERROR_TEMPLATE,
     TOOL_INVOCATION_ERROR_TEMPLATE,
-    ErrorHandler,
     HandleToolErrors,
     ToolInvocationError,
-    error_message,
-    misfit,
     tell_misfits,
-    unknown_tool,
 )
 from signoff.prebuilt.tool_input import (
     ToolCallWithContext,
@@ -55,9 +41,9 @@ from signoff.prebuilt.tool_input import (
     sent_calls,
     tools_condition,
 )
-from signoff.prebuilt.tool_results import Made, Shape, checked, combined
+from signoff.prebuilt.tool_results import Made, checked, combined
 from signoff.prebuilt.toolbox import by_name, check_list
-from signoff.steps import Steps, adrive, drive
+from signoff.steps import adrive, drive
 
 __all__ = [
     "INVALID_TOOL_NAME_ERROR_TEMPLATE",
@@ -77,29 +63,7 @@ __all__ = [
 ]
 
 
-@dataclass
-class ToolCallRequest:
-    """A call on its way to its tool, as a wrapper sees it."""
-
-    tool_call: ToolCall
-    tool: BaseTool | None
-    """None if the node has no tool of that name."""
-    state: Any
-    runtime: ToolRuntime[Any, Any]
-
-    def override(self, **changes: Any) -> "ToolCallRequest":
-        """A copy with some parts replaced."""
-        return replace(self, **changes)
-
-
-Answer = ToolMessage | Command[Any]
-ToolCallWrapper = Callable[[ToolCallRequest, Callable[[ToolCallRequest], Answer]], Answer]
-"""Stands around a call: `wrapper(request, execute)` may change the request, call execute never, once or often."""
-AsyncToolCallWrapper = Callable[[ToolCallRequest, Callable[[ToolCallRequest], Awaitable[Answer]]], Awaitable[Answer]]
-"""The same in an async run."""
-
-
-class ToolNode(Runnable[Any, Any]):
+class ToolNode(MakesCalls, Runnable[Any, Any]):
     """Makes the tool calls in the last message of the model, side by side, and returns their tool messages.
 
     As a node of a graph, or called with messages. In a run each call is a task of its own: one that finished is
@@ -119,13 +83,10 @@ class ToolNode(Runnable[Any, Any]):
         wrap_tool_call: ToolCallWrapper | None = None,
         awrap_tool_call: AsyncToolCallWrapper | None = None,
     ) -> None:
+        check_list(tools)
+        super().__init__(by_name(tools), handle_tool_errors, messages_key)
         self.name = name
         self.tags = tags
-        self.messages_key = messages_key
-        check_list(tools)
-        self.tools_by_name = by_name(tools)
-        self._injections = {name: injections_of(tool) for name, tool in self.tools_by_name.items()}
-        self._errors = ErrorHandler(handle_tool_errors)
         self._wrap = wrap_tool_call
         self._awrap = awrap_tool_call
 
@@ -226,90 +187,8 @@ class ToolNode(Runnable[Any, Any]):
 
         return aone
 
-    def _let_pass(self, request: ToolCallRequest, wanted: Wanted, passing: Passing) -> Any:
-        """What a call comes to that a wrapper lets pass."""
-        before = passing.result_before(request.tool_call)
-        return self._run(request, wanted, passing.noted_for(request.tool_call)) if before is None else before
-
-    async def _alet_pass(self, request: ToolCallRequest, wanted: Wanted, passing: Passing) -> Any:
-        before = passing.result_before(request.tool_call)
-        return await self._arun(request, wanted, passing.noted_for(request.tool_call)) if before is None else before
-
-    def _run(self, request: ToolCallRequest, wanted: Wanted, noted: Noted | None, time: int | None = None) -> Any:
-        """What a call comes to inside of a wrapper.
-
-        In a run that is kept at once: the wrapper may ask a person afterwards, and then it starts over.
-        """
-        scope = _scope.running.get()
-        if scope is None or wanted.holds_loop:
-            return drive(self._execute(request, wanted.shape), perform)
-        return done(self._kept(request, wanted, noted, time), scope)
-
-    async def _arun(
-        self, request: ToolCallRequest, wanted: Wanted, noted: Noted | None, time: int | None = None
-    ) -> Any:
-        scope = _scope.running.get()
-        if scope is None or scope.host.loop is None:
-            return await adrive(self._execute(request, wanted.shape), aperform)
-        return await adone(self._kept(request, wanted, noted, time), scope)
-
-    def _kept(self, request: ToolCallRequest, wanted: Wanted, noted: Noted | None, time: int | None) -> Node:
-        """A call as a task of its own inside of the one that the wrapper runs in."""
-
-        def steps() -> Steps[Any]:
-            runtime = replace(request.runtime, config=own_config(request.runtime.config))
-            return self._execute(request.override(runtime=runtime), wanted.shape)
-
-        call = request.tool_call
-        name = f"run-{digest_of([call['id'], call['name'], call['args'], time])}"
-        run, arun = (lambda _: drive(steps(), perform)), (lambda _: adrive(steps(), aperform))
-        return hidden(name, run, arun, passes_on=True, noted=noted)
-
     def _made_around(self, call: ToolCall, wanted: Wanted) -> Made:
         return Made(call, wanted.shape, wanted.state, self.messages_key, by_wrapper=True)
-
-    def _request(self, call: ToolCall, state: Any, config: RunnableConfig) -> ToolCallRequest:
-        runtime = runtime_of(config)
-        return ToolCallRequest(
-            call,
-            self.tools_by_name.get(call["name"]),
-            state,
-            ToolRuntime(
-                state=state,
-                context=runtime.context,
-                config=config,
-                stream_writer=runtime.stream_writer,
-                tool_call_id=call["id"],
-                store=runtime.store,
-                tools=list(self.tools_by_name.values()),
-                execution_info=runtime.execution_info,
-                server_info=runtime.server_info,
-            ),
-        )
-
-    def _execute(self, request: ToolCallRequest, shape: Shape) -> Steps[Any]:
-        """Make a call: the tool message, Command or list of these that it comes to."""
-        call, tool = request.tool_call, request.tool or self.tools_by_name.get(request.tool_call["name"])
-        if tool is None:
-            return unknown_tool(call, list(self.tools_by_name))
-        wants = self._injections[tool.name] if tool is self.tools_by_name.get(tool.name) else injections_of(tool)
-        runtime = replace(request.runtime, state=request.state)
-        args = injected(tool, wants, call["args"], runtime, self.messages_key)
-        asked = {**call, "args": args, "type": "tool_call"}
-        try:
-            result = yield Invoke(carrying(tool), asked, request.runtime.config)
-            return checked(uncarried(result), Made(call, shape, request.state, self.messages_key))
-        except ValidationError as error:
-            return self._told(call, misfit(tool.name, error, call["args"], wants.names), error)
-        except Exception as error:
-            return self._told(call, error)
-
-    def _told(self, call: ToolCall, error: Exception, cause: Exception | None = None) -> ToolMessage:
-        """The message that tells the model of an error; one that is not for the model is raised."""
-        text = self._errors.text_for(error)
-        if text is None:
-            raise error from cause
-        return error_message(call, text)
 
 
 async def _in_thread_of_run(one: Callable[[], Any], scope: Any) -> Any:

@@ -22,7 +22,7 @@ from signoff.agents.middleware.state import (
     ResponseT,
 )
 from signoff.errors import InvalidInput
-from signoff.prebuilt.tool_node import ToolCallRequest
+from signoff.prebuilt.one_call import ToolCallRequest
 from signoff.runtime import Runtime
 from signoff.typing import ContextT
 

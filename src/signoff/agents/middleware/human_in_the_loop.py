@@ -12,7 +12,7 @@ from signoff.agents.middleware.base import AgentMiddleware, StateT
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr, ResponseT
 from signoff.agents.rules import Rule, as_rules, check_predicate, merge_rules
 from signoff.errors import InvalidInput
-from signoff.prebuilt.tool_node import ToolCallRequest
+from signoff.prebuilt.one_call import ToolCallRequest
 from signoff.typing import ContextT
 
 __all__ = [

@@ -33,7 +33,7 @@ from signoff.agents.middleware.decorators import (
 )
 from signoff.agents.middleware.elsewhere import ELSEWHERE, PAGE
 from signoff.agents.middleware.state import ResponseT
-from signoff.prebuilt.tool_node import ToolCallWrapper
+from signoff.prebuilt.one_call import ToolCallWrapper
 from signoff.typing import ContextT, StateT_co
 
 __all__ = [
