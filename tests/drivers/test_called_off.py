@@ -7,6 +7,7 @@ import threading
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, TypedDict
 
+import anyio
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda
@@ -300,6 +301,41 @@ def test_a_stream_that_is_called_off_finishes_what_is_under_way(program, mode, o
             await call_off(run, work)
             assert (await app.ainvoke(None, CONFIG))["log"][-1] == "worked"
             assert work.count == 1
+
+    asyncio.run(main())
+
+
+async def invoked(app):
+    await app.ainvoke({"log": []}, CONFIG)
+
+
+async def followed(app):
+    async for _ in app.astream({"log": []}, CONFIG, subgraphs=True):
+        pass
+
+
+@pytest.mark.parametrize("way", [invoked, followed])
+@pytest.mark.parametrize("program", [lone_node, two_nodes, two_steps, nested, called_from_a_coroutine])
+@pytest.mark.parametrize("at_work", ["in a thread", "in the loop"])
+def test_a_scope_of_anyio_ends_with_the_run_that_it_has_called_off(at_work, program, way):
+    async def main():
+        work, begun = Work(), asyncio.Event()
+
+        async def wait(*_):
+            begun.set()
+            await asyncio.Event().wait()
+
+        async with anyio.create_task_group() as group:  # as a web framework runs a request
+            with anyio.CancelScope() as scope:
+
+                async def leave():
+                    await (begun.wait() if at_work == "in the loop" else work.is_begun())
+                    scope.cancel()
+
+                group.start_soon(leave)
+                await way(program(wait if at_work == "in the loop" else work, InMemorySaver()))
+            assert scope.cancelled_caught
+            work.may_end.set()
 
     asyncio.run(main())
 

@@ -66,18 +66,19 @@ class Driver:
         ending.add_done_callback(_endings.discard)
         if self.host.parent is not None:
             self.host.parent.host.left[ending] = None
-        return self._waited_for(ending)
+        return self._waited_for(ending, error)
 
-    async def _waited_for(self, ending: "asyncio.Task[T]") -> T:
+    async def _waited_for(self, ending: "asyncio.Task[T]", error: BaseException) -> T:
         if not self.host.is_left:
             try:
                 return await asyncio.shield(ending)
-            except asyncio.CancelledError:
+            except asyncio.CancelledError as again:
+                error = error if isinstance(error, asyncio.CancelledError) else again
                 if ending.done():
-                    raise
+                    raise _as_before(error) from None
         if self.host.parent is not None:
             self.host.parent.host.is_left = True
-        raise asyncio.CancelledError
+        raise _as_before(error)
 
     async def _end(self, steps: Steps[T], error: BaseException) -> T:
         try:
@@ -268,6 +269,11 @@ class Driver:
 
     async def tell(self, effect: Tell) -> Any:
         return await told(effect)
+
+
+def _as_before(error: BaseException) -> asyncio.CancelledError:
+    """What a caller is told who has called the run off: a scope of anyio knows its own cancellation by the message."""
+    return asyncio.CancelledError(*(error.args if isinstance(error, asyncio.CancelledError) else ()))
 
 
 _PERFORM: dict[type, Callable[[Driver, Any], Awaitable[Any]]] = {
