@@ -204,6 +204,21 @@ def defaults_for_all_nodes(lib):
 
 
 @program
+def defaults_that_are_said_one_by_one(lib):
+    graph = _graph_with(lib, _failing(2))
+    graph.set_node_defaults(retry_policy=_retry(lib))
+    graph.set_node_defaults(error_handler=lambda state: {"log": ["handled"]})
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def defaults_for_handlers(lib):
+    graph = _graph_with(lib, _failing(9), error_handler=_failing(2, done="handled"))
+    graph.set_node_defaults(retry_policy=_retry(lib))
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
 def p28_a_handler_runs_after_the_last_attempt(lib):
     calls, seen = [], []
 

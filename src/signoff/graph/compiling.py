@@ -193,12 +193,15 @@ def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, B
 def _handler(graph: Description, name: str, handler: Any, read: Reader, channels: dict[str, BaseChannel]) -> Node:
     """The node that runs when another one has failed; it has no edges of its own and may route with a Command."""
     check_action(f"error handler of {name}", handler, also=("error",))
+    action, defaults = action_of(handler, name, also=("error",)), graph.defaults
     return Node(
         name=f"{HANDLER}{name}",
-        action=action_of(handler, name, also=("error",)),
+        action=action,
         triggers=(),
         read=read,
         updates=updates_of(f"error handler of {name}", channels, graph.nodes, given=_managed(graph)),
+        retry=defaults.retry,
+        timeout=defaults.timeout if action.afunc else None,
     )
 
 

@@ -74,9 +74,17 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         error_handler: Any = None,
         timeout: Timeout = None,
     ) -> Self:
-        """What every node gets that does not say otherwise, whether it is added before or after."""
+        """What every node gets that does not say otherwise, whether it is added before or after.
+
+        Error handlers are retried and timed in the same way. What another call has said before stands, if this one
+        does not say otherwise.
+        """
+        before = self.defaults
         self.defaults = Defaults(
-            as_policies(retry_policy), checked_policy(cache_policy), error_handler, TimeoutPolicy.coerce(timeout)
+            as_policies(retry_policy) if retry_policy is not None else before.retry,
+            checked_policy(cache_policy) or before.cache,
+            error_handler if error_handler is not None else before.handler,
+            TimeoutPolicy.coerce(timeout) or before.timeout,
         )
         return self
 
