@@ -78,7 +78,7 @@ def which_errors_of_web_services_are_retried_by_default(lib):
     yield retried(httpx.ConnectError("no"))
     yield retried(requests.HTTPError("no answer"))
     yield retried(requests.HTTPError(response=_requests_answer(503)))
-    yield retried(requests.ConnectionError("no"))
+    yield retried(requests.exceptions.InvalidURL("no"))
 
 
 @program

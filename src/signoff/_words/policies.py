@@ -20,21 +20,25 @@ KeyFuncT = TypeVar("KeyFuncT", bound=Callable[..., str | bytes], default=Any)
 @public
 def default_retry_on(error: Exception) -> bool:
     """Whether an error may go away by itself: broken connections and 5xx answers, not mistakes in the code."""
-    if isinstance(error, ConnectionError | NodeTimeoutError):
+    if isinstance(error, ConnectionError | NodeTimeoutError) or _is_any(error, _BROKEN):
         return True
-    if _is_http(error):
+    if _is_any(error, _REFUSED):
         answer = getattr(error, "response", None)
         return answer is None or 500 <= answer.status_code < 600
     return not isinstance(error, _MISTAKES)
 
 
-def _is_http(error: Exception) -> bool:
-    """Whether httpx or requests, if the program uses them, say that a server has refused something."""
-    kinds = (getattr(sys.modules.get(library), name, None) for library, name in _HTTP)
+def _is_any(error: Exception, names: Sequence[tuple[str, str]]) -> bool:
+    """Whether an error is of a class of some library, if the program uses that."""
+    kinds = (getattr(sys.modules.get(library), name, None) for library, name in names)
     return any(kind is not None and isinstance(error, kind) for kind in kinds)
 
 
-_HTTP = (("httpx", "HTTPStatusError"), ("requests", "HTTPError"))
+_REFUSED = (("httpx", "HTTPStatusError"), ("requests", "HTTPError"))
+"""A server has answered, and said no."""
+
+_BROKEN = (("requests", "ConnectionError"), ("requests", "Timeout"))
+"""No answer came; for Python these are an OSError, as a file that is not there. Those of httpx are not."""
 
 _MISTAKES = (
     ValueError, TypeError, ArithmeticError, ImportError, LookupError, NameError, SyntaxError, RuntimeError,
