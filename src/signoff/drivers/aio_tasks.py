@@ -144,6 +144,9 @@ class AsyncScope(Scope):
                     raise  # else the task has done its work, and no call begins any more
         return not all(call.done() for call in self.calls)
 
+    def _slots(self, limit: int) -> Any:
+        return asyncio.Semaphore(limit)
+
     def _unstarted(self) -> Any:
         return self._new_future()
 
@@ -163,7 +166,8 @@ class AsyncScope(Scope):
 
     def _make(self, task: Task, future: Any, context: contextvars.Context) -> None:
         """Make a call on the event loop."""
-        future.making = making = begun(self.host.loop, self._run_call, task, future, context=context)
+        run = self._run_call if self.slots is None else self._run_in_turn
+        future.making = making = begun(self.host.loop, run, task, future, context=context)
         # The loop itself keeps only weak references to its tasks.
         self.host.calls.add(making)
         making.add_done_callback(self.host.calls.discard)
@@ -175,6 +179,11 @@ class AsyncScope(Scope):
             return CallFuture(loop=asyncio.get_running_loop())
         except RuntimeError:
             return ThreadFuture(self.host.loop, is_async=is_async)
+
+    async def _run_in_turn(self, task: Task, future: Any) -> None:
+        """Make a call when there is room for it."""
+        async with self.slots:
+            await self._run_call(task, future)
 
     async def _run_call(self, task: Task, future: Any) -> None:
         try:

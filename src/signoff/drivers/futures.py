@@ -70,6 +70,10 @@ class CallFuture(Future[Any]):
                     super().cancel()
         return self.cancelled()
 
+    def give_up(self) -> None:
+        """Tell that the call is not made after all, by whoever was about to run it."""
+        super().cancel()
+
     @property
     def is_open(self) -> bool:
         """Whether the call is to be made, and nobody is at it."""

@@ -5,7 +5,7 @@ import random
 import sys
 import time
 from functools import cache, partial
-from threading import current_thread, main_thread
+from threading import Semaphore, current_thread, main_thread
 from typing import Any
 
 from signoff import _scope
@@ -91,14 +91,26 @@ class SyncScope(Scope):
             if not (future.cancel() or future.has_result):
                 future.exception()
 
+    def _slots(self, limit: int) -> Any:
+        return Semaphore(limit)
+
     def _unstarted(self) -> Any:
         return _futures().CallFuture()
 
     def _future_of(self, task: Task) -> Any:
-        return _futures().CallFuture(partial(self._run_call, task), contextvars.copy_context())
+        run = self._run_call if self.slots is None else self._run_in_turn
+        return _futures().CallFuture(partial(run, task), contextvars.copy_context())
 
     def _start(self, task: Task, future: Any) -> None:
         future.start()
+
+    def _run_in_turn(self, task: Task, future: Any) -> None:
+        """Make a call when there is room for it. If the run has ended by then, it is not made."""
+        with self.slots:
+            if self.is_over:
+                future.give_up()
+            else:
+                self._run_call(task, future)
 
     def _run_call(self, task: Task, future: Any) -> None:
         try:

@@ -13,6 +13,7 @@ from typing import Any, cast
 from langchain_core.messages import ToolCall
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import get_executor_for_config
+from langchain_core.runnables.utils import gather_with_concurrency
 
 from signoff import _scope
 from signoff._loops import hear
@@ -39,7 +40,7 @@ async def aside_by_side(one: AsyncOne, calls: Sequence[ToolCall], config: Runnab
     """The results of calls that are made on the event loop, in order."""
     if len(calls) == 1:
         return [await one(calls[0], config)]  # what is gathered is lost when the task is called off
-    return list(await asyncio.gather(*(one(call, config) for call in calls)))
+    return await gather_with_concurrency(config.get("max_concurrency"), *(one(call, config) for call in calls))  # type: ignore[arg-type]
 
 
 class CallTasks:
