@@ -30,6 +30,40 @@ def test_a_function_that_makes_nodes_can_be_annotated():
     }
 
 
+B, C = Literal["b"], Literal["c"]
+
+
+@pytest.mark.parametrize(
+    ("hint", "ends"),
+    [
+        (Literal["b", "c"], ["b", "c"]),
+        (B | C, ["b", "c"]),
+        (B | Literal["c", "b"], ["b", "c"]),
+        (B | str, []),
+        (str, []),
+    ],
+    ids=["one", "two", "union", "or any text", "any text"],
+)
+def test_literals_say_where_a_node_or_a_conditional_edge_leads(hint, ends):
+    def node(state) -> Command[hint]: ...
+
+    def path(state) -> hint: ...
+
+    def built(a, *paths):
+        graph = StateGraph(State).add_node("a", a).add_node("b", saying_nothing).add_node("c", saying_nothing)
+        graph.add_edge(START, "a")
+        for one in paths:
+            graph.add_conditional_edges("a", one)
+        return graph.compile().get_graph().edges
+
+    for edges in (built(node), built(saying_nothing, path)):
+        assert [edge.target for edge in edges if edge.conditional] == ends
+
+
+def saying_nothing(state):
+    return None
+
+
 @dataclass
 class Go:
     """A node with a field."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from signoff._words.commands import Command
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
@@ -12,6 +12,7 @@ from signoff.pregel.actions import (
     action_of,
     check_action,
     first_parameter,
+    literals_in,
     name_of,
     refuse_generator,
     result_hint,
@@ -97,7 +98,7 @@ def inferred_ends(action: Any) -> tuple[str, ...]:
     if get_origin(returns) is not Command:
         return ()
     named = get_args(returns)
-    return get_args(named[0]) if named and get_origin(named[0]) is Literal else ()
+    return literals_in(named[0]) if named else ()
 
 
 def as_ends(destinations: Mapping[str, str] | tuple[str, ...]) -> tuple[str, ...] | dict[str, str]:

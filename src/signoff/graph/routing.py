@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 from signoff._elsewhere import refuse_theirs
 from signoff._reprs import repr_of
@@ -11,7 +11,7 @@ from signoff._words.commands import Send
 from signoff.constants import END, JOIN, START, TASKS, TRIGGER
 from signoff.engine.program import Write
 from signoff.errors import InvalidGraph, InvalidUpdateError, UnknownNode
-from signoff.pregel.actions import result_hint
+from signoff.pregel.actions import literals_in, result_hint
 from signoff.pregel.typing import are_texts
 
 
@@ -59,8 +59,7 @@ def keep_to_itself(branches: Mapping[str, Mapping[str, BranchSpec]]) -> None:
 
 
 def _literal_ends(path: Any) -> tuple[str, ...]:
-    returns = result_hint(path)
-    return get_args(returns) if get_origin(returns) is Literal else ()
+    return literals_in(result_hint(path))
 
 
 def router(source: str, branch: BranchSpec, nodes: Collection[str]) -> Callable[[Any], list[Write]]:

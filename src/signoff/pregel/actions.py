@@ -4,7 +4,9 @@ import inspect
 import typing
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from itertools import chain
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from signoff._annotations import is_awaited, name_in, signature_of, yields
 from signoff._words.policies import TimeoutPolicy
@@ -144,6 +146,16 @@ def result_hint(thing: Any) -> Any:
     is_function = inspect.isroutine(thing) or hasattr(thing, "__wrapped__")
     function = thing if is_function else getattr(thing, "__call__", None)  # noqa: B004
     return resolved_hints(function).get("return") if function is not None else None
+
+
+def literals_in(hint: Any) -> tuple[Any, ...]:
+    """What an annotation names: `Literal["a", "b"]`, or some of these with `|`; nothing if it allows more."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    if get_origin(hint) not in (Union, UnionType):
+        return ()
+    named = [literals_in(one) for one in get_args(hint)]
+    return tuple(dict.fromkeys(chain.from_iterable(named))) if all(named) else ()
 
 
 def first_parameter(thing: Any) -> Any:
