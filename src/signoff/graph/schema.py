@@ -159,9 +159,26 @@ def _is_reducer(key: str, note: Callable[..., Any]) -> bool:
 
 def builder_of(type_: Any) -> Callable[[dict[str, Any]], Any] | None:
     """What makes an instance out of a dict; None where the dict itself will do."""
+    if is_pydantic(type_) and _has_aliases(type_):
+        return validator_of(type_)
     if is_pydantic(type_) or dataclasses.is_dataclass(type_):
         return lambda values: type_(**values)
     return None
+
+
+def validator_of(type_: Any) -> Callable[[dict[str, Any]], Any]:
+    """What makes a pydantic object out of a dict whose keys are the names of its fields, or their aliases."""
+    return partial(type_.model_validate, by_alias=True, by_name=True) if _has_aliases(type_) else type_.model_validate
+
+
+def _has_aliases(type_: Any) -> bool:
+    return any(field.validation_alias is not None for field in type_.model_fields.values())
+
+
+def aliases_of(type_: Any) -> dict[str, str]:
+    """The fields of a pydantic model by what they are called outside, in JSON say."""
+    names = ((field.validation_alias, name) for name, field in type_.model_fields.items())
+    return {alias: name for alias, name in names if isinstance(alias, str) and alias not in type_.model_fields}
 
 
 def _required(type_: Any) -> list[str]:

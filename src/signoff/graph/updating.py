@@ -15,7 +15,7 @@ from signoff.constants import INPUT, INTERRUPT, MISSING, START
 from signoff.engine.program import HandedOver, Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
-from signoff.graph.schema import ROOT, Schema, is_root, writes_of_object
+from signoff.graph.schema import ROOT, Schema, aliases_of, is_root, validator_of, writes_of_object
 from signoff.pregel.typing import is_pydantic
 
 Updates = Callable[[Any], list[Write]]
@@ -257,7 +257,7 @@ def _check_input(schema: Schema, input: dict[str, Any]) -> None:
     from pydantic import ValidationError
 
     try:
-        schema.type.model_validate(input)
+        validator_of(schema.type)(input)
     except TypeError:
         return  # an update of messages, say, is met by the validator of whole ones
     except ValidationError as error:
@@ -271,6 +271,8 @@ def _input_items(schema: Schema, name: str, input: Any) -> Sequence[Write]:
     if isinstance(input, dict):
         if is_pydantic(schema.type):
             _check_input(schema, input)
+            aliases = aliases_of(schema.type)
+            return [(aliases.get(key) or key, value) for key, value in input.items()]
         return list(input.items())
     items = writes_of_object(input)
     if items is None:
