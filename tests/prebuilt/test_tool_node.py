@@ -8,7 +8,8 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import BaseTool, StructuredTool, tool
+from langchain_core.tools import BaseTool, InjectedToolCallId, StructuredTool, tool
+from pydantic import BaseModel
 
 from signoff.errors import InvalidInput, SignoffError
 from signoff.graph import START, MessagesState, StateGraph
@@ -145,6 +146,26 @@ def test_a_parameter_with_a_default_keeps_it_where_there_is_nothing_to_inject():
         return f"{x} {store}"
 
     assert ToolNode([look]).invoke({"messages": [calls(call("look"))]})["messages"][0].content == "7 None"
+
+
+class Words(BaseModel):
+    word: str
+
+
+@pytest.mark.parametrize("schema", [Words, Words.model_json_schema()], ids=["model", "json schema"])
+def test_a_schema_of_the_users_own_need_not_have_what_is_injected(schema):
+    @tool(args_schema=schema)
+    def look(
+        word: str,
+        state: Annotated[dict[str, Any], InjectedState],
+        id: Annotated[str, InjectedToolCallId],
+        runtime: ToolRuntime,
+    ) -> str:
+        """Look."""
+        return f"{word} {sorted(state)} {id} {runtime.tool_call_id}"
+
+    result = ToolNode([look]).invoke({"messages": [calls(call("look", "c7", word="a", id="mine"))]})
+    assert result["messages"][0].content == "a ['messages'] c7 c7"
 
 
 def test_a_wrapper_may_give_the_tool_another_state():

@@ -75,6 +75,8 @@ class Injections:
     store: tuple[str, ...]
     runtime: dict[str, type]
     """From a parameter to the class of its runtime."""
+    call_id: tuple[str, ...]
+    """LangChain fills these in, too, if the schema of the tool has them; one that the user wrote need not."""
     optional: frozenset[str]
     """Parameters with a default: where there is nothing to inject they keep it."""
     hidden: frozenset[str]
@@ -90,6 +92,7 @@ def injections_of(tool: BaseTool) -> Injections:
     state: dict[str, str | None] = {}
     store: list[str] = []
     runtime: dict[str, type] = {}
+    call_id: list[str] = []
     hidden: set[str] = set()
     for name, hint in {**_schema_hints(tool), **_function_hints(tool)}.items():
         if name == "runtime" and hint is Any:  # of another type it is an argument like any other
@@ -104,7 +107,9 @@ def injections_of(tool: BaseTool) -> Injections:
                     store.append(name)
                 case "ToolRuntime":
                     runtime[name] = get_origin(note) or note
-    return Injections(state, tuple(store), runtime, frozenset(_optional(tool)), frozenset(hidden))
+                case "InjectedToolCallId":
+                    call_id.append(name)
+    return Injections(state, tuple(store), runtime, tuple(call_id), frozenset(_optional(tool)), frozenset(hidden))
 
 
 def _kind(note: Any) -> str:
@@ -118,7 +123,7 @@ def _class_of(note: Any) -> type:
     return cls if isinstance(cls, type) else type(cls)
 
 
-_MARKERS = ("InjectedState", "InjectedStore", "ToolRuntime")
+_MARKERS = ("InjectedState", "InjectedStore", "InjectedToolCallId", "ToolRuntime")
 
 
 def _is_marker(cls: type) -> bool:
@@ -182,6 +187,8 @@ def injected(
             filled[name] = _store(tool, runtime)
     for name, cls in wants.runtime.items():
         filled[name] = _as_class(cls, runtime)
+    if runtime.tool_call_id is not None:
+        filled |= dict.fromkeys(wants.call_id, runtime.tool_call_id)
     return filled
 
 
