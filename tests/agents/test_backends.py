@@ -88,6 +88,10 @@ def test_files_are_found_by_pattern_and_by_text(use):
     assert use("glob", pattern="*.py", path="/src") == "/src/b.py"
     assert use("glob", pattern="*.js") == "No file matches."
     assert use("grep", pattern="text of", glob="*.md") == "/src/d.md:1:text of /src/d.md"
+    for every in ("*.py", "**/*.py"):
+        assert use("grep", pattern="second", glob=every).count("\n") == 2
+    assert use("grep", pattern="second", glob="src/**/*.py") == "/src/b.py:2:second\n/src/deep/c.py:2:second"
+    assert use("grep", pattern="second", glob="*/*.py", path="/src") == "/src/deep/c.py:2:second"
     assert use("grep", pattern="second", path="/src/deep") == "/src/deep/c.py:2:second"
     assert use("grep", pattern="a.*b") == "No line has it."
 

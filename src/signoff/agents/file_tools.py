@@ -167,14 +167,19 @@ def _as_regex(pattern: str) -> str:
 
 def _grep(backend: Backend) -> Callable[..., str]:
     def grep(pattern: str, runtime: ToolRuntime, path: str = "/", glob: str | None = None) -> str:
-        """Find lines that have a text in them, in all files below a path or those whose name matches glob."""
+        """Find lines that have a text in them, in all files below a path or those that match glob (*.md, src/**/*)."""
         files, base = backend.open(runtime.state), clean(path)
         within = [one for one in files.paths() if one == base or one.startswith(base.rstrip("/") + "/")]
-        named = [one for one in within if glob is None or fnmatchcase(PurePosixPath(one).name, glob)]
+        named = [one for one in within if glob is None or _is_named(one, path, glob)]
         found = [hit for one in named for hit in _hits(files, one, pattern)]
         return _listed(found, "No line has it.")
 
     return grep
+
+
+def _is_named(path: str, base: str, pattern: str) -> bool:
+    """Whether a file has a name that matches, in whichever folder; or, if the pattern names folders, such a path."""
+    return _matches(path, base, pattern) if "/" in pattern else fnmatchcase(PurePosixPath(path).name, pattern)
 
 
 def _hits(files: Files, path: str, text: str) -> list[str]:
