@@ -304,6 +304,18 @@ def test_a_conditional_edge_that_is_no_function_is_named():
         graph().add_conditional_edges("node", "work").compile()
 
 
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("where", ["task", "entrypoint"])
+def test_a_coroutine_that_nobody_awaits_is_no_result(where, is_async):
+    async def fetch(url):
+        return f"<{url}>"
+
+    get = task(name="get")(lambda url: fetch(url))
+    flow = entrypoint()((lambda url: get(url).result()) if where == "task" else lambda url: fetch(url))
+    with pytest.raises(InvalidUpdateError, match=r"returned a coroutine of .*fetch.*async def"):
+        asyncio.run(flow.ainvoke("a")) if is_async else flow.invoke("a")
+
+
 def test_an_entrypoint_without_a_parameter_is_refused():
     with pytest.raises(InvalidGraph, match="takes no input"):
 

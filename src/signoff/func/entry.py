@@ -16,6 +16,7 @@ from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import UNNAMED, Node, Program, Write
 from signoff.errors import InvalidGraph, InvalidUpdateError
 from signoff.func.hints import register_types_of
+from signoff.func.results import awaited
 from signoff.pregel.actions import (
     action_of,
     check_timeout,
@@ -102,7 +103,7 @@ class entrypoint(Generic[ContextT]):  # noqa: N801 - a decorator, and LangGraph'
             action_of(func, name),
             triggers=(START,),
             read=lambda values, step, stop: values.get(START),
-            updates=_writes_of,
+            updates=lambda result: _writes_of(awaited(name, result)),
             retry=self.retry,
             cache=self.cache_policy,
             timeout=self.timeout,

@@ -18,6 +18,7 @@ from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import Action, Node
 from signoff.errors import InvalidGraph
 from signoff.func.hints import register_types_of
+from signoff.func.results import awaited
 from signoff.pregel.actions import action_of, check_timeout, name_of, refuse_no_function
 from signoff.pregel.keywords import refuse_old
 
@@ -135,7 +136,7 @@ def task(
             _spread(action_of(func, label, positional=0)),
             triggers=(),
             read=lambda values, step, stop: None,
-            updates=lambda result: [(RETURN, result)],
+            updates=lambda result: [(RETURN, awaited(label, result))],
             retry=retry,
             cache=cache,
             timeout=policy,
