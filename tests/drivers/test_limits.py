@@ -133,3 +133,41 @@ def test_a_call_that_makes_calls_does_not_wait_for_itself(is_async):
     config = {"configurable": {"thread_id": "1"}, "max_concurrency": 1}
     found = asyncio.run(flow.ainvoke(3, config)) if is_async else flow.invoke(3, config)
     assert found == [2, 6, 10]
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_call_may_wait_for_one_that_was_made_before_it(is_async):
+    double = task(name="double")(lambda number: 2 * number)
+
+    @task
+    def next_after(future):
+        return future.result() + 1
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def flow(count):
+        return [next_after(double(number)).result() for number in range(count)]
+
+    config = {"configurable": {"thread_id": "1"}, "max_concurrency": 1}
+    found = asyncio.run(flow.ainvoke(30, config)) if is_async else flow.invoke(30, config)
+    assert found == [2 * number + 1 for number in range(30)]
+
+
+def test_calls_whose_turn_has_not_come_are_not_made_when_the_run_is_called_off():
+    begun, is_last_called_off, made = threading.Event(), threading.Event(), []
+
+    @task
+    def work(number):
+        made.append(number)
+        begun.set()
+        is_last_called_off.wait(10)
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def flow(count):
+        *_, last = [work(number) for number in range(count)]
+        last.add_done_callback(lambda _: is_last_called_off.set())
+        begun.wait(10)
+        raise KeyboardInterrupt  # as a signal does
+
+    with pytest.raises(KeyboardInterrupt):
+        flow.invoke(5, {"configurable": {"thread_id": "1"}, "max_concurrency": 1})
+    assert made == [0]

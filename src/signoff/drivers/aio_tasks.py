@@ -144,7 +144,7 @@ class AsyncScope(Scope):
                     raise  # else the task has done its work, and no call begins any more
         return not all(call.done() for call in self.calls)
 
-    def _slots(self, limit: int) -> Any:
+    def _in_turn(self, limit: int) -> Any:
         return asyncio.Semaphore(limit)
 
     def _unstarted(self) -> Any:
@@ -166,7 +166,7 @@ class AsyncScope(Scope):
 
     def _make(self, task: Task, future: Any, context: contextvars.Context) -> None:
         """Make a call on the event loop."""
-        run = self._run_call if self.slots is None else self._run_in_turn
+        run = self._run_call if self.turns is None else self._run_in_turn
         future.making = making = begun(self.host.loop, run, task, future, context=context)
         # The loop itself keeps only weak references to its tasks.
         self.host.calls.add(making)
@@ -182,7 +182,7 @@ class AsyncScope(Scope):
 
     async def _run_in_turn(self, task: Task, future: Any) -> None:
         """Make a call when there is room for it."""
-        async with self.slots:
+        async with self.turns:
             await self._run_call(task, future)
 
     async def _run_call(self, task: Task, future: Any) -> None:

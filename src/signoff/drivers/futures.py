@@ -70,10 +70,6 @@ class CallFuture(Future[Any]):
                     super().cancel()
         return self.cancelled()
 
-    def give_up(self) -> None:
-        """Tell that the call is not made after all, by whoever was about to run it."""
-        super().cancel()
-
     @property
     def is_open(self) -> bool:
         """Whether the call is to be made, and nobody is at it."""
@@ -91,3 +87,16 @@ class CallFuture(Future[Any]):
                 self._context = None
             elif self._context is not None and self._state is PENDING:
                 super().cancel()  # a signal was heard when somebody was about to run it
+
+
+class CallInTurn(CallFuture):
+    """A call of which only so many may run at a time, in the order in which they were made.
+
+    Nobody runs it on the spot: who would, may wait there for one that was made before it, and that for room.
+    """
+
+    def result(self, timeout: float | None = None) -> Any:
+        return self._result if self.has_result else Future.result(self, timeout)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        return Future.exception(self, timeout)

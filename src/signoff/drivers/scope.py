@@ -35,7 +35,7 @@ class Scope(Failing):
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "came_to",
         "failed", "first_attempt_at",
         "heartbeat", "host", "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left", "lines",
-        "made", "nested", "output", "passed", "past", "pause", "refusal", "slots", "stands_for", "task",
+        "made", "nested", "output", "passed", "past", "pause", "refusal", "stands_for", "task", "turns",
         "writes",
     )  # fmt: skip
 
@@ -71,8 +71,8 @@ class Scope(Failing):
     """What there is to know of them, once there are any."""
     stands_for: tuple[Callable[[], str], Any] | None
     """The name of a call, and its input, that the task does the work of itself, if it has made none in there yet."""
-    slots: Any
-    """A semaphore that lets as many calls run at a time as the caller allows; None without a limit."""
+    turns: Any
+    """Who lets as many of the calls run at a time as the caller allows; None without a limit."""
     lines: dict[str, Iterator[int]]
     """How many coroutines and threads beside the task look alike."""
     passed: tuple[str, ...]
@@ -92,7 +92,7 @@ class Scope(Failing):
         self.callbacks = self.beat = self.heartbeat = None
         self.first_attempt_at = time.time() if task.node.retry else None
         self.refusal = None
-        self.slots = None if host.max_concurrency is None else self._slots(host.max_concurrency)
+        self.turns = None if host.max_concurrency is None else self._in_turn(host.max_concurrency)
         self.is_over = self.is_done = self.is_branched = False
         self.try_again(1)
 
@@ -188,7 +188,7 @@ class Scope(Failing):
         self.calls.append(future)
         return future
 
-    def _slots(self, limit: int) -> Any:
+    def _in_turn(self, limit: int) -> Any:
         raise NotImplementedError
 
     def _unstarted(self) -> Any:

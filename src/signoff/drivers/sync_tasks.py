@@ -5,12 +5,13 @@ import random
 import sys
 import time
 from functools import cache, partial
-from threading import Semaphore, current_thread, main_thread
+from threading import current_thread, main_thread
 from typing import Any
 
 from signoff import _scope
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope, cancelled_inside, questions_of
+from signoff.drivers.workers import Crew
 from signoff.engine.attempt import at_once, attempt, paused_at_once
 from signoff.engine.calls import perform_call
 from signoff.engine.effects import Await, Call, Settle, Sleep
@@ -87,30 +88,26 @@ class SyncScope(Scope):
     def call_off(self) -> None:
         """The run ends: the calls that nobody has begun with are not made, and those under way are waited for."""
         self.is_over = True
-        for future in self.calls:
-            if not (future.cancel() or future.has_result):
+        under_way = [future for future in self.calls if not future.cancel()]
+        for future in under_way:
+            if not future.has_result:
                 future.exception()
 
-    def _slots(self, limit: int) -> Any:
-        return Semaphore(limit)
+    def _in_turn(self, limit: int) -> Any:
+        return Crew(_futures().CallInTurn.work, limit)
 
     def _unstarted(self) -> Any:
         return _futures().CallFuture()
 
     def _future_of(self, task: Task) -> Any:
-        run = self._run_call if self.slots is None else self._run_in_turn
-        return _futures().CallFuture(partial(run, task), contextvars.copy_context())
+        kind = _futures().CallFuture if self.turns is None else _futures().CallInTurn
+        return kind(partial(self._run_call, task), contextvars.copy_context())
 
     def _start(self, task: Task, future: Any) -> None:
-        future.start()
-
-    def _run_in_turn(self, task: Task, future: Any) -> None:
-        """Make a call when there is room for it. If the run has ended by then, it is not made."""
-        with self.slots:
-            if self.is_over:
-                future.give_up()
-            else:
-                self._run_call(task, future)
+        if self.turns is None:
+            future.start()
+        else:
+            self.turns.start([future])
 
     def _run_call(self, task: Task, future: Any) -> None:
         try:
