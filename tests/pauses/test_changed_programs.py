@@ -68,6 +68,26 @@ HELPER_REWORDED = """
     def ask(state):
         return {"log": [confirm("sure?")]}
 """
+DECORATED = """
+    def traced(function):
+        return lambda *args: function(*args)
+
+    @traced
+    def ask(state):
+        return {"log": [interrupt("sure?")]}
+"""
+DECORATED_AND_REWORDED = DECORATED.replace("sure?", "really sure?")
+HELPER_DECORATED = """
+    def traced(function):
+        return lambda *args: function(*args)
+
+    @traced
+    def confirm(question):
+        return interrupt(question)
+
+    def ask(state):
+        return {"log": [confirm("sure?")]}
+"""
 CAREFUL = """
     def ask(state):
         try:
@@ -76,17 +96,31 @@ CAREFUL = """
             return {"log": ["swallowed"]}
 """
 
-SAME = [(PLAIN, PLAIN), (PLAIN, ADDED_A_LINE), (WITH_HELPER, HELPER_CHANGED), (PLAIN, WITH_HELPER)]
-OTHER = [(PLAIN, INSERTED), (PLAIN, REWORDED), (WITH_HELPER, HELPER_REWORDED), (PLAIN, CAREFUL)]
+SAME = {
+    "same": (PLAIN, PLAIN),
+    "line added": (PLAIN, ADDED_A_LINE),
+    "helper changed": (WITH_HELPER, HELPER_CHANGED),
+    "helper made": (PLAIN, WITH_HELPER),
+    "decorator added": (PLAIN, DECORATED),
+    "decorator removed": (DECORATED, PLAIN),
+    "helper decorated": (WITH_HELPER, HELPER_DECORATED),
+}
+OTHER = {
+    "inserted": (PLAIN, INSERTED),
+    "reworded": (PLAIN, REWORDED),
+    "helper reworded": (WITH_HELPER, HELPER_REWORDED),
+    "caught": (PLAIN, CAREFUL),
+    "decorator added": (PLAIN, DECORATED_AND_REWORDED),
+}
 
 
-@pytest.mark.parametrize(("old", "new"), SAME, ids=["same", "line added", "helper changed", "helper made"])
+@pytest.mark.parametrize(("old", "new"), SAME.values(), ids=SAME)
 def test_the_same_question_of_changed_code_gets_its_answer(open_app, old, new):
     open_app(beside(ask=code(old))).invoke(NEW)
     assert open_app(beside(ask=code(new))).invoke(Command(resume="yes")) == {"log": ["yes"]}
 
 
-@pytest.mark.parametrize(("old", "new"), OTHER, ids=["inserted", "reworded", "helper reworded", "caught"])
+@pytest.mark.parametrize(("old", "new"), OTHER.values(), ids=OTHER)
 def test_another_question_of_changed_code_does_not(open_app, old, new):
     first = open_app(beside(ask=code(old)))
     first.invoke(NEW)
