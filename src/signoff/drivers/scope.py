@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from signoff import _scope
+from signoff._forks import in_child
 from signoff._words.questions import Interrupt
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import PREVIOUS
@@ -282,6 +284,16 @@ class Scope(Failing):
             case "error":
                 return self.task.error
         raise AssertionError(f"compile() lets no function ask for {name!r}")
+
+
+def _forked_off() -> None:
+    """In a forked child: the task is the parent's, which does not hear what is asked or called here."""
+    scope = _scope.running.get()
+    if scope is not None:
+        scope.refusal = calling.in_other_process(scope)
+
+
+in_child(_forked_off)
 
 
 def questions_of(errors: Iterable[BaseException | None]) -> tuple[Interrupt[Any], ...]:
