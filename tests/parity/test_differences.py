@@ -2,6 +2,7 @@
 
 import asyncio
 import multiprocessing
+import operator
 import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -15,7 +16,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from pydantic import BaseModel
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 from signoff.errors import SignoffError
 
@@ -1642,6 +1643,25 @@ def test_an_entrypoint_is_retried_without_what_has_finished_in_it(is_async):
     theirs, ours = both(program, is_async)
     assert theirs == ["fails: Boom: broken", ["flow", "work", "fail", "fail"] * 2]
     assert ours == ["fails: Boom: broken", ["flow", "work", "fail", "flow", "fail"]]
+
+
+Lines = TypeAliasType("Lines", Annotated[list, operator.add])
+
+
+class Page(TypedDict):
+    log: Lines
+
+
+@WAYS
+def test_a_reducer_behind_a_name_for_a_type_counts(is_async):
+    """LangGraph does not look behind the name, and keeps the last value."""
+
+    def program(lib):
+        yield lib.app(lib.graph(Page, a, b, edges="START>a>b>END")).invoke({"log": []})
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["b"]}]
+    assert ours == [{"log": ["a", "b"]}]
 
 
 def there(work, *args):

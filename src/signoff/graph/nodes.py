@@ -16,7 +16,7 @@ from signoff.pregel.actions import (
     refuse_generator,
     result_hint,
 )
-from signoff.pregel.typing import are_texts, has_fields
+from signoff.pregel.typing import are_texts, has_fields, meant
 
 
 @dataclass(slots=True, eq=False)
@@ -96,7 +96,7 @@ def inferred_ends(action: Any) -> tuple[str, ...]:
     returns = result_hint(action)
     if get_origin(returns) is not Command:
         return ()
-    named = get_args(returns)
+    named = [meant(hint) for hint in get_args(returns)]
     return get_args(named[0]) if named and get_origin(named[0]) is Literal else ()
 
 

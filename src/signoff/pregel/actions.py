@@ -12,6 +12,7 @@ from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph, Unsupported
 from signoff.pregel.base import Base
+from signoff.pregel.typing import meant
 
 _EXTRAS = ("config", "runtime", "writer", "store", "previous")
 """The parameters that a function may have besides its input."""
@@ -143,7 +144,11 @@ def result_hint(thing: Any) -> Any:
     """
     is_function = inspect.isroutine(thing) or hasattr(thing, "__wrapped__")
     function = thing if is_function else getattr(thing, "__call__", None)  # noqa: B004
-    return resolved_hints(function).get("return") if function is not None else None
+    hint = resolved_hints(function).get("return") if function is not None else None
+    try:
+        return meant(hint)
+    except InvalidGraph:  # a name for what only type checkers see
+        return hint
 
 
 def first_parameter(thing: Any) -> Any:
