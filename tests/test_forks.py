@@ -16,6 +16,7 @@ from signoff._forks import Inherited, free, left, watch, whole
 from signoff.cache.memory import InMemoryCache
 from signoff.checkpoint import ids
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.config import RunnableConfig
 from signoff.drivers import soon
 from signoff.errors import InvalidInput, OutsideOfRun
 from signoff.func import entrypoint, task
@@ -111,6 +112,19 @@ def test_a_process_that_a_node_forks_off_has_no_part_in_its_run(work: Callable[[
     refused, *rest = program.invoke(Command(resume="yes"), CONFIG)
     assert refused.startswith("OutsideOfRun: This process was forked off by node 'program'")
     assert rest == ["paid", "yes"]
+
+
+def test_a_graph_runs_by_itself_in_a_process_that_a_node_forks_off():
+    def say(state: State) -> State:
+        return {"answer": "said"}
+
+    there = StateGraph(State).add_node("say", say).add_edge(START, "say").compile()
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def program(input: str, config: RunnableConfig) -> list[str]:
+        return [said_by_child(lambda: there.invoke({})), said_by_child(lambda: there.invoke({}, config))]
+
+    assert program.invoke("", CONFIG) == ["{'answer': 'said'}"] * 2
 
 
 def test_a_pool_of_processes_is_not_waited_for_when_one_of_them_asks():

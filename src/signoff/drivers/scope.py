@@ -23,7 +23,7 @@ from signoff.engine.marks import Mark
 from signoff.engine.program import Node
 from signoff.engine.replay import CallsMade
 from signoff.engine.task import Outcome, Record, Task
-from signoff.errors import GraphInterrupt, NodeCancelledError, ParentCommand, SignoffError
+from signoff.errors import GraphInterrupt, NodeCancelledError, OutsideOfRun, ParentCommand, SignoffError
 from signoff.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -103,6 +103,11 @@ class Scope(Failing):
         """The namespace of the graph around the one that the task belongs to."""
         assert self.host.parent is not None, "asked only of a nested run"
         return self.host.parent.host.run.ns
+
+    @property
+    def is_forked_off(self) -> bool:
+        """Whether this is a copy, in a process that the task has forked off."""
+        return isinstance(self.refusal, OutsideOfRun)
 
     def try_again(self, attempt: int) -> None:
         """The task begins, or failed and starts over."""
