@@ -16,8 +16,9 @@ from signoff._forks import Inherited, free, left, watch, whole
 from signoff.cache.memory import InMemoryCache
 from signoff.checkpoint import ids
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.config import RunnableConfig
 from signoff.drivers import soon
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, OutsideOfRun
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.store.memory import InMemoryStore
@@ -88,6 +89,54 @@ def test_tasks_run_in_a_child():
     assert program.invoke([1, 2, 3]) == [2, 4, 6]
     with held(soon._lock):
         assert said_by_child(lambda: program.invoke([1, 2, 3])) == "[2, 4, 6]"
+
+
+def ask_now() -> Any:
+    return interrupt("Well?")
+
+
+@task
+def pay() -> str:
+    return "paid"
+
+
+@pytest.mark.parametrize("work", [ask_now, lambda: pay().result()], ids=["asks", "calls"])
+def test_a_process_that_a_node_forks_off_has_no_part_in_its_run(work: Callable[[], Any]):
+    """The node would not hear of what is asked there, nor of what was done: it would be done twice."""
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def program(input: str) -> list[str]:
+        return [said_by_child(work), str(pay().result()), interrupt("Sure?")]
+
+    assert [question.value for question in program.invoke("", CONFIG)["__interrupt__"]] == ["Sure?"]
+    refused, *rest = program.invoke(Command(resume="yes"), CONFIG)
+    assert refused.startswith("OutsideOfRun: This process was forked off by node 'program'")
+    assert rest == ["paid", "yes"]
+
+
+def test_a_graph_runs_by_itself_in_a_process_that_a_node_forks_off():
+    def say(state: State) -> State:
+        return {"answer": "said"}
+
+    there = StateGraph(State).add_node("say", say).add_edge(START, "say").compile()
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def program(input: str, config: RunnableConfig) -> list[str]:
+        return [said_by_child(lambda: there.invoke({})), said_by_child(lambda: there.invoke({}, config))]
+
+    assert program.invoke("", CONFIG) == ["{'answer': 'said'}"] * 2
+
+
+def test_a_pool_of_processes_is_not_waited_for_when_one_of_them_asks():
+    """A pause that ends the process is not what its pool waits for; an error is."""
+
+    def ask(state: State) -> State:
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            return {"answer": pool.apply(ask_now)}
+
+    app = StateGraph(State).add_node("ask", ask).add_edge(START, "ask").compile(checkpointer=InMemorySaver())
+    with pytest.raises(OutsideOfRun, match="Ask, and call tasks, in the node itself"):
+        app.invoke({}, CONFIG)
 
 
 @pytest.mark.parametrize(

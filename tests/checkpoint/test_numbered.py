@@ -2,11 +2,13 @@
 
 import sqlite3
 import sys
+from contextlib import closing
 
 import pytest
 
 from signoff._sqlite.connection import connect
 from signoff._sqlite.numbered import CONNECTION, _Connection
+from signoff.checkpoint.sqlite import SqliteSaver
 
 
 @pytest.fixture(params=[CONNECTION, _Connection])
@@ -30,3 +32,11 @@ def test_connections_are_plain_ones_on_every_other_version():
     with connect(":memory:") as conn:
         assert (type(conn) is sqlite3.Connection) is not is_concerned
     conn.close()
+
+
+def test_connections_of_a_class_of_ones_own_take_them_too():
+    class Own(sqlite3.Connection):
+        pass
+
+    with closing(SqliteSaver(sqlite3.connect(":memory:", check_same_thread=False, factory=Own))) as saver:
+        assert saver.get_tuple({"configurable": {"thread_id": "1"}}) is None  # a warning would be an error here

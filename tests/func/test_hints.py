@@ -65,3 +65,20 @@ def test_a_name_that_is_never_defined_hides_nothing_else():
         return order
 
     assert take.invoke(Order(amount=3), CONFIG) == Order(amount=3)
+
+
+def test_classes_that_are_made_in_a_function_are_found_there():
+    @task
+    def weighed(amount: int) -> Weight:
+        return Weight(amount)
+
+    @dataclass
+    class Weight:
+        grams: int
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def send(amount: int) -> list[Weight]:
+        return [weighed(amount).result(), Weight(interrupt("and?"))]
+
+    send.invoke(2, CONFIG)
+    assert send.invoke(Command(resume=3), CONFIG) == [Weight(2), Weight(3)]

@@ -4,14 +4,19 @@ import operator
 import sys
 import types
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict, get_type_hints
+from typing import Annotated, Generic, Literal, NotRequired, TypedDict, TypeVar, get_type_hints
 
 import pytest
+from pydantic import BaseModel
+from typing_extensions import TypeAliasType
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidGraph
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.graph.state import StateNode
+from signoff.managed import RemainingSteps
+from signoff.runtime import Runtime
 from signoff.types import Command
 
 
@@ -158,3 +163,138 @@ def test_nodes_and_paths_whose_annotations_name_what_is_not_there_run(program):
 
 def test_tasks_whose_annotations_name_what_is_not_there_run(program):
     assert program.flow.invoke(1, {"configurable": {"thread_id": "1"}}) == program.Later(2)
+
+
+# Names for types, as `type Lines = Annotated[list, operator.add]` makes them since Python 3.12
+
+T = TypeVar("T")
+Lines = TypeAliasType("Lines", Annotated[list, operator.add])
+LinesOf = TypeAliasType("LinesOf", Annotated[list[T], operator.add], type_params=(T,))
+Again = TypeAliasType("Again", Lines)
+Left = TypeAliasType("Left", RemainingSteps)
+Ways = TypeAliasType("Ways", Literal["b", "c"])
+
+
+class Named(TypedDict):
+    log: Lines
+
+
+class NamedTwice(TypedDict):
+    log: NotRequired[Again]
+
+
+class NamedOf(TypedDict):
+    log: LinesOf[str]
+
+
+@dataclass
+class NamedInDataclass:
+    log: Lines
+
+
+class NamedInModel(BaseModel):
+    log: Lines
+
+
+class Of(TypedDict, Generic[T]):
+    log: Annotated[list[T], operator.add]
+    best: T
+
+
+@dataclass
+class DataOf(Generic[T]):
+    log: Annotated[list[T], operator.add]
+    best: T = None
+
+
+StateName = TypeAliasType("StateName", State)
+STATES = [Named, NamedTwice, NamedOf, NamedInDataclass, NamedInModel, StateName, Of[str], DataOf[str]]
+
+
+@pytest.mark.parametrize("state", STATES, ids=str)
+def test_a_reducer_counts_behind_a_name_and_in_a_state_with_parameters(state):
+    app = StateGraph(state).add_node("a", said("a")).add_node("b", said("b")).add_edge(START, "a").add_edge("a", "b")
+    assert app.compile().invoke({"log": []})["log"] == ["a", "b"]
+
+
+def test_a_bare_state_may_have_a_name():
+    app = StateGraph(Lines).add_node("a", lambda state: ["a"]).add_edge(START, "a").compile()
+    assert app.invoke(["given"]) == ["given", "a"]
+
+
+def test_a_managed_value_may_have_a_name():
+    class Managed(State):
+        left: Left
+
+    app = StateGraph(Managed).add_node("a", lambda state: {"log": [state["left"] > 0]}).add_edge(START, "a").compile()
+    assert app.invoke({"log": []}) == {"log": [True]}
+
+
+def test_a_node_is_given_an_object_of_a_state_with_parameters():
+    def a(state: DataOf[str]):
+        return {"log": [type(state).__name__, state.best]}
+
+    app = StateGraph(DataOf[str]).add_node(a).add_edge(START, "a").compile()
+    assert app.invoke({"log": [], "best": "b"})["log"] == ["DataOf", "b"]
+
+
+def test_what_a_parameter_of_a_state_stands_for_is_stored_and_shown():
+    @dataclass
+    class Order:
+        amount: int
+
+    app = StateGraph(Of[Order]).add_node("a", lambda state: {"best": state["log"][0]}).add_edge(START, "a")
+    app = app.compile(checkpointer=InMemorySaver())
+    assert app.invoke({"log": [Order(5)]}, {"configurable": {"thread_id": "1"}})["best"] == Order(5)
+    assert app.get_state({"configurable": {"thread_id": "1"}}).values["best"] == Order(5)
+    assert app.get_input_jsonschema()["properties"]["best"] == {"$ref": "#/$defs/Order"}
+
+
+@pytest.mark.parametrize("context_schema", [DataOf[str], TypeAliasType("Context", DataOf)], ids=str)
+def test_a_context_may_have_a_name_or_parameters(context_schema):
+    def a(state: State, runtime: Runtime):
+        return {"log": [type(runtime.context).__name__]}
+
+    app = StateGraph(State, context_schema=context_schema).add_node(a).add_edge(START, "a").compile()
+    assert app.invoke({"log": []}, context={"log": []}) == {"log": ["DataOf"]}
+
+
+def to_c(state: StateName) -> Command[Ways]:
+    return Command(goto="c")
+
+
+def choose_c(state: StateName) -> Ways:
+    return "c"
+
+
+@pytest.mark.parametrize(
+    "built",
+    [lambda: graph(to_c), lambda: graph(said("go")).add_conditional_edges("a", choose_c)],
+    ids=["node", "path"],
+)
+def test_where_something_leads_may_have_a_name(built):
+    assert ways(built().compile()) == [("b", True), ("c", True)]
+
+
+LAZY = """
+type Unknown = list[Checked]
+
+class Shelf(TypedDict):
+    books: Unknown
+
+def a(state: Unknown) -> Unknown:
+    return {"log": ["a"]}
+
+@task
+def read(books: Unknown) -> Unknown:
+    return books
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="there are no such names before")
+def test_a_name_for_what_only_type_checkers_see_is_passed_over_in_functions_and_refused_in_a_state():
+    module = {"task": task, "TypedDict": TypedDict}
+    exec(LAZY, module)
+    assert StateGraph(State).add_node(module["a"]).add_edge(START, "a").compile().invoke({"log": []}) == {"log": ["a"]}
+    with pytest.raises(InvalidGraph, match="The type Unknown could not be resolved: name 'Checked' is not defined"):
+        StateGraph(module["Shelf"])

@@ -1,9 +1,11 @@
 """Where signoff differs from LangGraph on purpose: what each of them does, side by side."""
 
 import asyncio
+import multiprocessing
+import operator
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -14,7 +16,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from pydantic import BaseModel
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 from signoff.errors import SignoffError
 
@@ -1641,6 +1643,52 @@ def test_an_entrypoint_is_retried_without_what_has_finished_in_it(is_async):
     theirs, ours = both(program, is_async)
     assert theirs == ["fails: Boom: broken", ["flow", "work", "fail", "fail"] * 2]
     assert ours == ["fails: Boom: broken", ["flow", "work", "fail", "flow", "fail"]]
+
+
+Lines = TypeAliasType("Lines", Annotated[list, operator.add])
+
+
+class Page(TypedDict):
+    log: Lines
+
+
+@WAYS
+def test_a_reducer_behind_a_name_for_a_type_counts(is_async):
+    """LangGraph does not look behind the name, and keeps the last value."""
+
+    def program(lib):
+        yield lib.app(lib.graph(Page, a, b, edges="START>a>b>END")).invoke({"log": []})
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["b"]}]
+    assert ours == [{"log": ["a", "b"]}]
+
+
+def there(work, *args):
+    """What comes of some work in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as process:
+        return process.submit(work, *args).result()
+
+
+def asking_there(interrupt, words):
+    return interrupt(words)
+
+
+@WAYS
+def test_a_process_that_a_node_forks_off_has_no_part_in_its_run(is_async):
+    """In LangGraph both get one answer, though nobody has seen that there are two."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [there(asking_there, lib.interrupt, words) for words in ("pay?", "delete it all?")]}
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        yield app.invoke({"log": []}, thread(), fails="maybe")
+        yield app.invoke(lib.Command(resume="yes"), thread(), fails="maybe")
+
+    theirs, ours = both(program, is_async)
+    assert theirs[1] == {"log": ["yes", "yes"]}
+    assert ours[0] == "fails: ValueError"  # OutsideOfRun
 
 
 @WAYS

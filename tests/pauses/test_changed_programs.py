@@ -1,13 +1,17 @@
 """Promise 7: a changed program is noticed, delivers nothing, and keeps the question."""
 
+import compileall
+import shutil
 import subprocess
 import sys
 import textwrap
 import threading
 from itertools import count
+from pathlib import Path
 
 import pytest
 
+import signoff
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.func import entrypoint, task
@@ -64,6 +68,26 @@ HELPER_REWORDED = """
     def ask(state):
         return {"log": [confirm("sure?")]}
 """
+DECORATED = """
+    def traced(function):
+        return lambda *args: function(*args)
+
+    @traced
+    def ask(state):
+        return {"log": [interrupt("sure?")]}
+"""
+DECORATED_AND_REWORDED = DECORATED.replace("sure?", "really sure?")
+HELPER_DECORATED = """
+    def traced(function):
+        return lambda *args: function(*args)
+
+    @traced
+    def confirm(question):
+        return interrupt(question)
+
+    def ask(state):
+        return {"log": [confirm("sure?")]}
+"""
 CAREFUL = """
     def ask(state):
         try:
@@ -72,17 +96,31 @@ CAREFUL = """
             return {"log": ["swallowed"]}
 """
 
-SAME = [(PLAIN, PLAIN), (PLAIN, ADDED_A_LINE), (WITH_HELPER, HELPER_CHANGED), (PLAIN, WITH_HELPER)]
-OTHER = [(PLAIN, INSERTED), (PLAIN, REWORDED), (WITH_HELPER, HELPER_REWORDED), (PLAIN, CAREFUL)]
+SAME = {
+    "same": (PLAIN, PLAIN),
+    "line added": (PLAIN, ADDED_A_LINE),
+    "helper changed": (WITH_HELPER, HELPER_CHANGED),
+    "helper made": (PLAIN, WITH_HELPER),
+    "decorator added": (PLAIN, DECORATED),
+    "decorator removed": (DECORATED, PLAIN),
+    "helper decorated": (WITH_HELPER, HELPER_DECORATED),
+}
+OTHER = {
+    "inserted": (PLAIN, INSERTED),
+    "reworded": (PLAIN, REWORDED),
+    "helper reworded": (WITH_HELPER, HELPER_REWORDED),
+    "caught": (PLAIN, CAREFUL),
+    "decorator added": (PLAIN, DECORATED_AND_REWORDED),
+}
 
 
-@pytest.mark.parametrize(("old", "new"), SAME, ids=["same", "line added", "helper changed", "helper made"])
+@pytest.mark.parametrize(("old", "new"), SAME.values(), ids=SAME)
 def test_the_same_question_of_changed_code_gets_its_answer(open_app, old, new):
     open_app(beside(ask=code(old))).invoke(NEW)
     assert open_app(beside(ask=code(new))).invoke(Command(resume="yes")) == {"log": ["yes"]}
 
 
-@pytest.mark.parametrize(("old", "new"), OTHER, ids=["inserted", "reworded", "helper reworded", "caught"])
+@pytest.mark.parametrize(("old", "new"), OTHER.values(), ids=OTHER)
 def test_another_question_of_changed_code_does_not(open_app, old, new):
     first = open_app(beside(ask=code(old)))
     first.invoke(NEW)
@@ -310,6 +348,49 @@ def test_constants_in_sets_are_the_same_in_every_process(tmp_path):
             check=False,
         )
         assert (done.stdout.strip(), done.stderr) == (shown, "")
+
+
+def test_code_in_a_package_whose_name_begins_like_ours_is_the_users():
+    """Such a package stands beside ours, where both are installed."""
+    saver, beside_ours = InMemorySaver(), f"{Path(signoff.__file__).parent}_shop/nodes.py"
+
+    def shop(source):
+        module = {"__name__": "signoff_shop.nodes", "interrupt": interrupt}
+        exec(compile(textwrap.dedent(source), beside_ours, "exec"), module)
+        return beside(ask=module["ask"]).compile(saver)
+
+    config = {"configurable": {"thread_id": "1"}}
+    shop(PLAIN).invoke(NEW, config)
+    with pytest.raises(ReplayMismatch, match=r"asks 'really sure\?'"):
+        shop(REWORDED).invoke(Command(resume="yes"), config)
+    assert shop(PLAIN).invoke(Command(resume="yes"), config) == {"log": ["yes"]}
+
+
+def test_a_question_is_the_same_where_only_compiled_code_is_installed(tmp_path):
+    """As an image or a bundle has it. Such code says where it was built, and not where it is."""
+    ours = tmp_path / "signoff"
+    shutil.copytree(Path(signoff.__file__).parent, ours, ignore=shutil.ignore_patterns("__pycache__"))
+    compileall.compile_dir(ours, quiet=1, legacy=True, ddir="built/signoff")
+    for source in ours.rglob("*.py"):
+        source.unlink()
+    program = f"""
+        import sys, time
+        sys.path.insert(0, {str(tmp_path)!r})
+        from signoff.checkpoint.memory import InMemorySaver
+        from signoff.func import entrypoint
+        from signoff.types import Command, interrupt
+
+        @entrypoint(checkpointer=InMemorySaver())
+        def ask(input):
+            return interrupt(f"{{time.monotonic_ns()}}?")
+
+        thread = {{"configurable": {{"thread_id": "1"}}}}
+        ask.invoke("", thread)
+        print(interrupt.__code__.co_filename, ask.invoke(Command(resume="yes"), thread))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout.split(), done.stderr) == (["built/signoff/_words/questions.py", "yes"], "")
 
 
 def test_a_question_below_a_builtin_is_the_same_however_often_it_was_asked():

@@ -43,7 +43,8 @@ CONNECTION = _Connection if _WARNS else sqlite3.Connection
 
 def numbered(conn: sqlite3.Connection) -> sqlite3.Connection:
     """A connection that takes such statements, also if somebody else has opened it."""
-    return cast(sqlite3.Connection, _Wrapped(conn)) if _WARNS and type(conn) is sqlite3.Connection else conn
+    is_theirs = isinstance(conn, sqlite3.Connection) and not isinstance(conn, _Connection)
+    return cast(sqlite3.Connection, _Wrapped(conn)) if _WARNS and is_theirs else conn
 
 
 class _Wrapped:

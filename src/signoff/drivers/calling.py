@@ -86,3 +86,11 @@ def too_late(scope: "Scope", caller: str) -> OutsideOfRun:
         f"{caller} was called after {ended} {scope.task.name!r} had ended, by a thread, a coroutine or a context that "
         "it has left behind. Nobody was asked, and nothing was run. Let the node wait for what it starts."
     )
+
+
+def in_other_process(scope: "Scope") -> OutsideOfRun:
+    """For what is asked, or called, in a process that a task has forked off: the task does not hear of it."""
+    return OutsideOfRun(
+        f"This process was forked off by node {scope.task.name!r}, and has no part in its run. Nobody was asked, and "
+        "nothing was run. Ask, and call tasks, in the node itself, and hand on to the process what comes of it."
+    )

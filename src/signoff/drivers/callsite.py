@@ -5,13 +5,13 @@ from contextvars import ContextVar
 from hashlib import blake2b
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_VARARGS, CO_VARKEYWORDS
 from opcode import opmap
-from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 from signoff.engine.origin import Site
 
-_OWN = str(Path(__file__).parent.parent)
+_OWN = __name__.partition(".")[0]
+"""Our own package. Its files say nothing: where only compiled ones are installed, code is from where it was built."""
 
 _ENDS = frozenset({"asyncio", "threading", "concurrent", "signoff.testing._aio_loop", "signoff.bridge.beside"})
 """Where the stack of a task ends, if the task was handed to an event loop or a thread on the way."""
@@ -132,8 +132,7 @@ def _meet(code: CodeType, frame: FrameType) -> _Met:
     module = str(frame.f_globals.get("__name__", ""))
     package = module.partition(".")[0]
     is_beside = package in _ENDS or module in _ENDS
-    is_inside = code.co_filename.startswith(_OWN)
-    end = _BESIDE if is_beside else _INSIDE if is_inside else None
+    end = _BESIDE if is_beside else _INSIDE if package == _OWN else None
     if len(_met) > _MOST_KEPT:
         _met.clear()
     is_passed = end is not None or package in _PASSED

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from signoff import _scope
+from signoff._forks import in_child
 from signoff._words.questions import Interrupt
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import PREVIOUS
@@ -21,7 +23,7 @@ from signoff.engine.marks import Mark
 from signoff.engine.program import Node
 from signoff.engine.replay import CallsMade
 from signoff.engine.task import Outcome, Record, Task
-from signoff.errors import GraphInterrupt, NodeCancelledError, ParentCommand, SignoffError
+from signoff.errors import GraphInterrupt, NodeCancelledError, OutsideOfRun, ParentCommand, SignoffError
 from signoff.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -105,6 +107,11 @@ class Scope(Failing):
         """The namespace of the graph around the one that the task belongs to."""
         assert self.host.parent is not None, "asked only of a nested run"
         return self.host.parent.host.run.ns
+
+    @property
+    def is_forked_off(self) -> bool:
+        """Whether this is a copy, in a process that the task has forked off."""
+        return isinstance(self.refusal, OutsideOfRun)
 
     def try_again(self, attempt: int) -> None:
         """The task begins, or failed and starts over."""
@@ -289,6 +296,16 @@ class Scope(Failing):
             case "error":
                 return self.task.error
         raise AssertionError(f"compile() lets no function ask for {name!r}")
+
+
+def _forked_off() -> None:
+    """In a forked child: the task is the parent's, which does not hear what is asked or called here."""
+    scope = _scope.running.get()
+    if scope is not None:
+        scope.refusal = calling.in_other_process(scope)
+
+
+in_child(_forked_off)
 
 
 def questions_of(errors: Iterable[BaseException | None]) -> tuple[Interrupt[Any], ...]:

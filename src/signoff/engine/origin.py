@@ -105,9 +105,16 @@ def _is_other_code(then: Origin, now: Origin) -> bool:
     """
     if then.get("is_async") != now.get("is_async"):
         return True
-    before = {name: digest for name, digest, _ in then.get("site") or []}
-    both = [(before[name], digest) for name, digest, _ in now.get("site") or [] if name in before]
-    return not both or any(old != new for old, new in both)
+    old, new = then.get("site") or [], now.get("site") or []
+    before = {name: digest for name, digest, _ in old}
+    both = [(before[name], digest) for name, digest, _ in new if name in before]
+    return not both or any(was != is_now for was, is_now in both) or _is_wrapped(old, new) or _is_wrapped(new, old)
+
+
+def _is_wrapped(bare: Site, site: Site) -> bool:
+    """Whether a way is another one with further functions around or in between, as decorators put them there."""
+    names = {name for name, *_ in bare}
+    return [place for place in site if place[0] in names] == bare
 
 
 def mismatch(task: str, question_id: str, then: Origin, now: Origin) -> ReplayMismatch:

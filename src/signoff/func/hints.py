@@ -2,10 +2,10 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
+from contextlib import suppress
 from typing import Any
 
-from signoff._annotations import annotations_of
+from signoff._annotations import annotations_of, code_of
 from signoff.checkpoint.serde import register_types, types_in
 from signoff.checkpoint.serde.annotations import known_hints
 from signoff.checkpoint.serde.own import OwnTypes, own_types
@@ -21,7 +21,10 @@ def register_types_of(func: Callable[..., Any]) -> OwnTypes:
     """
     func = inspect.unwrap(func)
     annotations = annotations_of(func)
-    look = partial(known_hints, annotations, getattr(func, "__globals__", {}))
+
+    def look() -> dict[str, Any]:
+        return known_hints(annotations, getattr(func, "__globals__", {}), _names_around(func))
+
     hints = look()
     types = _types_in(hints)
     register_types(types)
@@ -29,6 +32,15 @@ def register_types_of(func: Callable[..., Any]) -> OwnTypes:
     if len(hints) < len(annotations):
         REGISTRY.add_later(lambda: _added(own, _types_in(look())))
     return own
+
+
+def _names_around(func: Callable[..., Any]) -> dict[str, Any]:
+    """What a function uses of those around it, as far as it is there yet: a class that is made in there, say."""
+    known, code = {}, code_of(func)
+    for name, cell in zip(code.co_freevars if code else (), getattr(func, "__closure__", None) or (), strict=True):
+        with suppress(ValueError):
+            known[name] = cell.cell_contents
+    return known
 
 
 def _added(own: OwnTypes, types: list[type]) -> list[type]:

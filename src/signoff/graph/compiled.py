@@ -65,13 +65,13 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
         name = named_with(self.name, suffix)
         if schema.is_root:
             return root_model_of(name, schema.channels[ROOT].typ, None)
-        return typed_model(schema.type.__name__ if is_typeddict(schema.type) else name, schema.type)
+        return typed_model(schema.type.__name__ if is_typeddict(schema.type) else name, schema.declared)
 
 
 def _types_of(builder: Description) -> Collection[Any]:
     """The types of a graph: what appears in them may be saved, and comes back as what it was."""
     schemas = builder.types
-    types = [schemas.state.type, schemas.input.type, schemas.output.type, *schemas.others]
+    types = [schemas.state.declared, schemas.input.declared, schemas.output.declared, *schemas.others]
     return {id(type_): type_ for type_ in types}.values()
 
 

@@ -15,7 +15,7 @@ from signoff.constants import RESERVED
 from signoff.engine.program import Values, Write
 from signoff.errors import InvalidGraph
 from signoff.managed.base import ManagedValue, is_managed
-from signoff.pregel.typing import field_hints, has_fields, is_pydantic, is_type, unqualified
+from signoff.pregel.typing import class_of, field_hints, has_fields, is_pydantic, is_type, meant
 
 ROOT = "__root__"
 """The only key of a state that is not a mapping: `StateGraph(Annotated[list, operator.add])`."""
@@ -34,7 +34,9 @@ Reader = Callable[[Values, int, int], Any]
 class Schema:
     """What a type says about a state."""
 
+    declared: Any
     type: Any
+    """The class, where it is declared with parameters: `State[int]`."""
     channels: dict[str, BaseChannel]
     managed: Managed
 
@@ -87,22 +89,24 @@ def schema_of_state(type_: Any) -> Schema:
 def read_schema(type_: Any) -> Schema:
     """The channels and managed values that a type declares."""
     watch_for_theirs()
-    if not has_fields(type_):
+    type_ = meant(type_)
+    cls = class_of(type_)
+    if not has_fields(cls):
         channel = channel_of(ROOT, type_)
         if isinstance(channel, BaseChannel):
-            return Schema(type_, {ROOT: channel}, {})
+            return Schema(type_, type_, {ROOT: channel}, {})
         raise InvalidGraph(f"{type_!r} is a managed value; a state needs at least one key of its own.")
     channels: dict[str, BaseChannel] = {}
     managed: Managed = {}
     for key, hint in field_hints(type_).items():
         if key in RESERVED:
-            raise InvalidGraph(f"Key {key!r} of {type_.__name__} is reserved. Give it another name.")
+            raise InvalidGraph(f"Key {key!r} of {cls.__name__} is reserved. Give it another name.")
         rule = channel_of(key, hint)
         if isinstance(rule, BaseChannel):
             channels[key] = rule
         else:
             managed[key] = rule
-    return Schema(type_, channels, managed)
+    return Schema(type_, cls, channels, managed)
 
 
 # From an annotation to a rule
@@ -110,11 +114,11 @@ def read_schema(type_: Any) -> Schema:
 
 def channel_of(key: str, hint: Any) -> BaseChannel | type[ManagedValue]:
     """The rule that an annotation asks for: a reducer, a channel, a managed value, or plainly the last value."""
-    hint = unqualified(hint)
+    hint = meant(hint)
     if get_origin(hint) is not Annotated:
         return LastValue(hint, key)
     typ, *notes = get_args(hint)
-    typ = unqualified(typ)
+    typ = meant(typ)
     for note in reversed(notes):
         rule = _rule_of(key, typ, note)
         if rule is not None:

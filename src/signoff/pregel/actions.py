@@ -14,6 +14,7 @@ from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph, Unsupported
 from signoff.pregel.base import Base
+from signoff.pregel.typing import meant
 
 _EXTRAS = ("config", "runtime", "writer", "store", "previous")
 """The parameters that a function may have besides its input."""
@@ -145,17 +146,25 @@ def result_hint(thing: Any) -> Any:
     """
     is_function = inspect.isroutine(thing) or hasattr(thing, "__wrapped__")
     function = thing if is_function else getattr(thing, "__call__", None)  # noqa: B004
-    return resolved_hints(function).get("return") if function is not None else None
+    return _meant(resolved_hints(function).get("return")) if function is not None else None
 
 
 def literals_in(hint: Any) -> tuple[Any, ...]:
     """What an annotation names: `Literal["a", "b"]`, or some of these with `|`; nothing if it allows more."""
+    hint = _meant(hint)
     if get_origin(hint) is Literal:
         return get_args(hint)
     if get_origin(hint) not in (Union, UnionType):
         return ()
     named = [literals_in(one) for one in get_args(hint)]
     return tuple(dict.fromkeys(chain.from_iterable(named))) if all(named) else ()
+
+
+def _meant(hint: Any) -> Any:
+    try:
+        return meant(hint)
+    except InvalidGraph:  # a name for what only type checkers see
+        return hint
 
 
 def first_parameter(thing: Any) -> Any:

@@ -7,7 +7,7 @@ from signoff._words.choices import All, OnPending, StreamMode
 from signoff.engine.program import Program
 from signoff.errors import InvalidContext, InvalidGraph, InvalidInput
 from signoff.pregel.showing import DICTS, Forms
-from signoff.pregel.typing import is_type
+from signoff.pregel.typing import class_of, is_type, meant
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
@@ -63,7 +63,7 @@ class Base:
         self.interrupt_after = interrupt_after
         self.stream_mode = stream_mode or self.default_stream_mode
         self.step_timeout = step_timeout
-        self.context_schema = context_schema
+        self.context_schema = meant(context_schema)
         self.on_pending = checked_on_pending(on_pending)
         self.debug = debug
         self.config = config
@@ -77,8 +77,10 @@ class Base:
 
     def coerced_context(self, context: Any) -> Any:
         """The context as the type that the graph declares for it."""
-        schema = self.context_schema
-        if context is None or schema is None or not isinstance(context, dict) or not isinstance(schema, type):
+        if not isinstance(context, dict):
+            return context
+        schema = class_of(self.context_schema)
+        if not isinstance(schema, type):
             return context
         if hasattr(schema, "model_validate") or hasattr(schema, "__dataclass_fields__"):
             try:

@@ -126,11 +126,11 @@ def named_with(name: str, suffix: str) -> str:
 
 def typed_model(name: str, type_: Any) -> Any:
     """A pydantic model of a TypedDict, a dataclass, or a model itself."""
-    from signoff.pregel.typing import field_hints, is_pydantic
+    from signoff.pregel.typing import class_of, field_hints, is_pydantic
 
     if is_pydantic(type_):
         return type_
-    return model_of(name, fields_of(type_, field_hints(type_)))
+    return model_of(name, fields_of(class_of(type_), field_hints(type_)))
 
 
 def _listed(keys: str | tuple[str, ...]) -> str | list[str]:

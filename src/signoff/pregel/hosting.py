@@ -54,14 +54,17 @@ def _with_ambient(config: RunnableConfig) -> RunnableConfig:
 
 
 def _parent_of(graph: "Base", place: dict[str, Any]) -> Scope | None:
-    """The task that a call is made from. One that names a thread of its own is independent of it."""
+    """The task that a call is made from. One that names a thread of its own is independent of it.
+
+    So is one in a process that the task has forked off.
+    """
     passed: Scope | None = place.get(SCOPE)
-    if passed is not None:
-        return passed
-    running: Scope | None = _scope.running.get()
-    if running is None or (THREAD_ID in place and _is_elsewhere(graph, place[THREAD_ID], running.host)):
+    around: Scope | None = passed or _scope.running.get()
+    if around is None or (around.refusal is not None and around.is_forked_off):
         return None
-    return running
+    if passed is None and THREAD_ID in place and _is_elsewhere(graph, place[THREAD_ID], around.host):
+        return None
+    return around
 
 
 def _is_elsewhere(graph: "Base", thread_id: Any, around: Host) -> bool:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import typing
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from typing_extensions import ReadOnly, is_typeddict
@@ -36,6 +36,12 @@ def has_fields(type_: Any) -> bool:
     )
 
 
+def class_of(type_: Any) -> Any:
+    """The class of a type with parameters, `State[int]`, if that has fields; any other type as it is."""
+    origin = typing.get_origin(type_)
+    return origin if has_fields(origin) else type_
+
+
 def is_annotated(type_: type) -> bool:
     """Whether a class of the user's declares fields by annotations alone."""
     return type_.__module__ != "builtins" and bool(annotations_of(type_))
@@ -51,8 +57,38 @@ def unqualified(hint: Any) -> Any:
 _QUALIFIERS = (typing.Required, typing.NotRequired, ReadOnly)
 
 
+def meant(hint: Any) -> Any:
+    """What a hint stands for, behind its name (`type Log = ...`), without what a TypedDict says about its key."""
+    hint = unqualified(hint)
+    while _is_name(named := typing.get_origin(hint) or hint):
+        try:
+            value = named.__value__
+        except NameError as error:
+            raise InvalidGraph(
+                f"The type {named.__name__} could not be resolved: {error}. Define or import the name at module level."
+            ) from error
+        hint = unqualified(_filled(value, named.__type_params__, typing.get_args(hint)))
+    return hint
+
+
+def _is_name(hint: Any) -> bool:
+    return type(hint).__name__ == "TypeAliasType"
+
+
+def _filled(hint: Any, variables: Sequence[Any], args: Sequence[Any]) -> Any:
+    """A hint with types in the place of type variables, as far as there are any."""
+    known = dict(zip(variables, args, strict=False))
+    if hint in variables:
+        return known.get(hint, hint)
+    free = getattr(hint, "__parameters__", ())
+    return hint[tuple(known.get(one, one) for one in free)] if free and known else hint
+
+
 def field_hints(type_: Any) -> dict[str, Any]:
-    """The annotations of a type's fields, resolved."""
+    """The annotations of a type's fields, resolved; of one with parameters, with what they stand for."""
+    if (cls := class_of(type_)) is not type_:
+        args = typing.get_args(type_)
+        return {name: _filled(hint, cls.__parameters__, args) for name, hint in field_hints(cls).items()}
     try:
         hints = typing.get_type_hints(type_, include_extras=True)
     except NameError as error:

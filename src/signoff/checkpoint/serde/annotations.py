@@ -4,6 +4,7 @@ import dataclasses
 import sys
 import typing
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import Enum
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, NewType, TypeVar
@@ -74,7 +75,10 @@ def _behind(hint: Any) -> list[Any]:
         return [hint.__supertype__]
     if isinstance(hint, dataclasses.InitVar):
         return [hint.type]
-    return [hint.__value__] if type(hint).__name__ == "TypeAliasType" else []
+    if type(hint).__name__ == "TypeAliasType":
+        with suppress(NameError):
+            return [hint.__value__]
+    return []
 
 
 def _has_fields(cls: type) -> bool:
