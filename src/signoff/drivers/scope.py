@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from signoff import _ambient
 from signoff._words.questions import Interrupt
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import PREVIOUS
@@ -233,10 +234,11 @@ class Scope(Failing):
             # The name and the id are those of the run itself, not of what its tasks call.
             self._config.pop("run_id", None)
             self._config.pop("run_name", None)
-            # There even if nobody listens, so that a node may hand them on without asking.
-            self._config.setdefault("callbacks", None)
             if self.callbacks is not None:
                 self._config["callbacks"] = self.callbacks
+            elif not self._config.get("callbacks"):
+                # There even if nobody listens, so that a node may hand them on without asking.
+                self._config["callbacks"] = _ambient.unheard(is_async=self.host.loop is not None)
         return self._config
 
     def tell_to(self, callbacks: Any) -> None:
