@@ -97,11 +97,18 @@ _CALLABLE = (
 
 _LOW_LEVEL = "Write NodeBuilder().subscribe_only(...).do(...).write_to(...), from signoff.pregel"
 
+_OF_OTHERS = "It is a package of its own, which is taken as it is: import from {}, as before"
+
 _MODULES = {
     "signoff._internal": "What is private to LangGraph is not here. get_config is in signoff.config; import "
     f"ensure_config, patch_config and merge_configs from langchain_core.runnables.config. {_CALLABLE}",
     "signoff.checkpoint.base.id": "A saver is given ids; for one of your own, call uuid6(), from "
     "signoff.checkpoint.ids, which returns its text",
+    "signoff.checkpoint.conformance": "What a saver promises is in signoff.testing.conformance.savers, as functions",
+    "signoff.checkpoint.duckdb": _OF_OTHERS.format("langgraph.checkpoint.duckdb"),
+    "signoff.checkpoint.mongodb": _OF_OTHERS.format("langgraph.checkpoint.mongodb"),
+    "signoff.checkpoint.mysql": _OF_OTHERS.format("langgraph.checkpoint.mysql"),
+    "signoff.store.mongodb": _OF_OTHERS.format("langgraph.store.mongodb"),
     "signoff.checkpoint.serde.event_hooks": "There is nothing to listen to: what has no registered type is refused, "
     "with its path, before it is stored, and what is read is of registered types. See docs/types.md",
     "signoff.pregel.read": _LOW_LEVEL,

@@ -15,8 +15,8 @@ MODULES = [
     *["channels", "managed", "callbacks", "pregel", "prebuilt", "stream"],
     *["checkpoint.base", "checkpoint.memory", "checkpoint.sqlite", "checkpoint.sqlite.aio"],
     *["checkpoint.postgres", "checkpoint.postgres.aio", "checkpoint.serde.jsonplus"],
-    *["store.base", "store.memory", "store.sqlite", "store.postgres", "cache.base", "cache.memory", "cache.sqlite"],
-    "cache.redis",
+    *["store.base", "store.base.embed", "store.memory", "store.sqlite", "store.postgres"],
+    *["cache.base", "cache.memory", "cache.sqlite", "cache.redis"],
 ]
 AGENTS = ["agents", "agents.middleware", "agents.middleware.types", "agents.structured_output"]
 
@@ -151,3 +151,15 @@ def _can_be_written(generic, types):
     except TypeError:
         return False
     return True
+
+
+@pytest.mark.parity
+def test_what_a_saver_of_ones_own_takes_from_a_config_is_the_same():
+    config = {
+        "configurable": {"thread_id": "1", "checkpoint_ns": "", "customer": "Ana", "deep": {}, "__private": 1},
+        "metadata": {"tier": 2, "nobody": None, "langgraph_node": "a"},
+    }
+    metadata = {"source": "loop", "step": 1, "parents": {}, "writes": {"a": "anything"}}
+    theirs, ours = import_module("langgraph.checkpoint.base"), import_module("signoff.checkpoint.base")
+    for name in ("get_checkpoint_metadata", "get_serializable_checkpoint_metadata"):
+        assert getattr(ours, name)(config, metadata) == getattr(theirs, name)(config, metadata)

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from signoff._ambient import KEPT_AS, KEPT_IN, OF_TASK
+
 _TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
 
 # Every run looks, and mostly there is nothing, which `os.environ` finds out by an exception; its own dict does not.
@@ -18,8 +20,9 @@ _NAMES, _TRUE = (
 
 def is_heard(config: Mapping[str, Any]) -> bool:
     """Whether LangChain's callbacks want to know of a run: the caller has some, or somebody asks for traces."""
+    callbacks = config.get("callbacks")
     return "langchain_core" in sys.modules and (
-        bool(config.get("callbacks")) or _TRUE in map(_variables.get, _NAMES) or _is_traced()
+        bool(getattr(callbacks, "handlers", callbacks)) or _TRUE in map(_variables.get, _NAMES) or _is_traced()
     )
 
 
@@ -44,5 +47,6 @@ def _everywhere() -> Any:
 
 def ambient_config() -> Any:
     """The config of the LangChain runnable that the call is made from; None outside of one."""
-    module = sys.modules.get("langchain_core.runnables.config")
-    return module.var_child_runnable_config.get() if module is not None else None
+    variable = getattr(sys.modules.get(KEPT_IN), KEPT_AS, None)
+    ambient = None if variable is None else variable.get()
+    return None if ambient is OF_TASK else ambient

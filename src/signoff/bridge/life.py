@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
@@ -29,9 +30,9 @@ def heard(scope: "Scope", beat: Callable[[], None]) -> Iterator[None]:
 
 def _joined(callbacks: Any, handler: Any) -> Any:
     """Callbacks, and one handler more."""
-    if callbacks is None:
-        return [handler]
-    both = callbacks.copy()
+    from langchain_core.callbacks import AsyncCallbackManager
+
+    both = AsyncCallbackManager([], parent_run_id=uuid4()) if callbacks is None else callbacks.copy()
     both.add_handler(handler, inherit=True)
     return both
 

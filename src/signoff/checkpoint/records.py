@@ -275,6 +275,12 @@ def get_checkpoint_metadata(config: RunnableConfig, metadata: CheckpointMetadata
     return {**kept, **metadata}  # type: ignore[typeddict-item]
 
 
+def get_serializable_checkpoint_metadata(config: RunnableConfig, metadata: CheckpointMetadata) -> CheckpointMetadata:
+    """The same without `writes`, which older programs had among the metadata: what nodes wrote, whatever it was."""
+    whole = get_checkpoint_metadata(config, metadata)
+    return {key: value for key, value in whole.items() if key != "writes"}  # type: ignore[return-value]
+
+
 def _is_own(key: str) -> bool:
     return not key.startswith("__") and not key.startswith("langgraph_") and key not in _RESERVED_KEYS
 

@@ -10,10 +10,10 @@ from signoff.checkpoint.serde.own import reading_for
 from signoff.drivers import holding
 from signoff.drivers.aio_background import AsyncBackground
 from signoff.drivers.aio_tasks import is_called_off, late_outcome, run_task, told
+from signoff.drivers.failing import cancelled_inside
 from signoff.drivers.host import Host, over
 from signoff.drivers.leaving import has_left
 from signoff.drivers.saving import with_commits
-from signoff.drivers.scope import cancelled_inside
 from signoff.engine.effects import Await, Check, Chunk, Emit, Load, Look, Recall, Remember, Save, Stop, Tell
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Abandoned, Steps, adrive

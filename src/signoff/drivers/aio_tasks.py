@@ -11,11 +11,13 @@ from inspect import isawaitable
 from typing import Any
 
 from signoff import _scope
+from signoff._ambient import OF_TASK
 from signoff._loops import begun, hear
 from signoff._words.questions import Interrupt
 from signoff.drivers.aio_futures import CallFuture, ThreadFuture
+from signoff.drivers.calling import questions_of
 from signoff.drivers.host import Host
-from signoff.drivers.scope import Scope, questions_of
+from signoff.drivers.scope import Scope
 from signoff.drivers.watchdog import awaited_in_time
 from signoff.drivers.workers import submit
 from signoff.engine.attempt import at_once, attempt, paused_at_once
@@ -37,6 +39,7 @@ async def run_task(host: Host, task: Task) -> Outcome:
     """Run a task to its outcome, with its scope in the context."""
     scope = AsyncScope(host, task)
     token = _scope.running.set(scope)
+    outside = host.ambient.set(OF_TASK) if host.ambient is not None else None
     try:
         if host.observer is None and task.node.action.is_abare and task.timeout is None:
             try:
@@ -54,6 +57,8 @@ async def run_task(host: Host, task: Task) -> Outcome:
         raise
     finally:
         _scope.running.reset(token)
+        if outside is not None:
+            host.ambient.reset(outside)
 
 
 async def _come_out(

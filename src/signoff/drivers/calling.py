@@ -1,9 +1,12 @@
 """Calling: which call it is that a task makes, of a `@task` function or of a graph."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from signoff import _scope
+from signoff._forks import in_child
+from signoff._words.questions import Interrupt
 from signoff.drivers.callsite import way_to
 from signoff.drivers.digests import digest, digest_of_arguments, digest_of_site
 from signoff.drivers.lines import in_turn, line_of, looks_of
@@ -11,7 +14,7 @@ from signoff.engine.graphs_called import GraphsCalled
 from signoff.engine.program import Node, Write
 from signoff.engine.replay import CallsMade
 from signoff.engine.task import Task
-from signoff.errors import GraphBubbleUp, OutsideOfRun, ReplayMismatch
+from signoff.errors import GraphBubbleUp, GraphInterrupt, OutsideOfRun, ReplayMismatch
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
@@ -88,9 +91,20 @@ def too_late(scope: "Scope", caller: str) -> OutsideOfRun:
     )
 
 
-def in_other_process(scope: "Scope") -> OutsideOfRun:
-    """For what is asked, or called, in a process that a task has forked off: the task does not hear of it."""
-    return OutsideOfRun(
-        f"This process was forked off by node {scope.task.name!r}, and has no part in its run. Nobody was asked, and "
-        "nothing was run. Ask, and call tasks, in the node itself, and hand on to the process what comes of it."
-    )
+def questions_of(errors: Iterable[BaseException | None]) -> tuple[Interrupt[Any], ...]:
+    """The questions among the errors of calls."""
+    pauses = (error for error in errors if isinstance(error, GraphInterrupt))
+    return tuple(question for pause in pauses for question in pause.interrupts)
+
+
+def _forked_off() -> None:
+    """In a forked child: the task is the parent's, which does not hear what is asked or called here."""
+    scope = _scope.running.get()
+    if scope is not None:
+        scope.refusal = OutsideOfRun(
+            f"This process was forked off by node {scope.task.name!r}, and has no part in its run. Nobody was asked, "
+            "and nothing was run. Ask, and call tasks, in the node itself, and hand on to the process what comes of it."
+        )
+
+
+in_child(_forked_off)

@@ -5,7 +5,8 @@ from typing import Any
 from signoff._reprs import repr_of
 from signoff.drivers.showing import Showing
 from signoff.engine.calls import Failure, caught, caught_record, has_led_to, uncaught_record
-from signoff.engine.task import Record
+from signoff.engine.task import Outcome, Record, Task
+from signoff.errors import NodeCancelledError
 
 
 class Failing(Showing):
@@ -46,3 +47,10 @@ class Failing(Showing):
     def _stored_as(self, id: str) -> str:
         known = self.host.run.known
         return id if known is None else known.failure_stored_as(id)
+
+
+def cancelled_inside(task: Task, cause: BaseException) -> Outcome:
+    """The outcome of a task that raised CancelledError although nobody cancels the run."""
+    error = NodeCancelledError(task.name)
+    error.__cause__ = cause
+    return Outcome(task, error=error)

@@ -1,10 +1,12 @@
 """The host of a run: what the run was given to work with, shared by all of its tasks."""
 
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from signoff._ambient import KEPT_AS, KEPT_IN
 from signoff._reprs import repr_of
 from signoff.checkpoint.places import place_of
 from signoff.checkpoint.records import Commit, with_own
@@ -103,6 +105,9 @@ class Host:
         self.step_timeout: float | None = graph.step_timeout
         self.runs_in_place = graph.step_timeout is None
         """Whether a lone task runs right where its driver is: nobody there waits for what happens inside of it."""
+        self.ambient: Any = getattr(sys.modules.get(KEPT_IN), KEPT_AS, None)
+        """The variable in which runnables find the config of the task that calls them; None if there are none, or the
+        observer sees to it."""
         self.calls: set[Any] = set()
         """The calls under way, of an async run."""
         self.left: dict[Any, Any] = {}

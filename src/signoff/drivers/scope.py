@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from signoff import _scope
-from signoff._forks import in_child
+from signoff import _ambient
 from signoff._words.questions import Interrupt
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import PREVIOUS
@@ -23,7 +22,7 @@ from signoff.engine.marks import Mark
 from signoff.engine.program import Node
 from signoff.engine.replay import CallsMade
 from signoff.engine.task import Outcome, Record, Task
-from signoff.errors import GraphInterrupt, NodeCancelledError, OutsideOfRun, ParentCommand, SignoffError
+from signoff.errors import GraphInterrupt, OutsideOfRun, ParentCommand, SignoffError
 from signoff.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -247,10 +246,11 @@ class Scope(Failing):
             # The name and the id are those of the run itself, not of what its tasks call.
             self._config.pop("run_id", None)
             self._config.pop("run_name", None)
-            # There even if nobody listens, so that a node may hand them on without asking.
-            self._config.setdefault("callbacks", None)
             if self.callbacks is not None:
                 self._config["callbacks"] = self.callbacks
+            elif not self._config.get("callbacks"):
+                # There even if nobody listens, so that a node may hand them on without asking.
+                self._config["callbacks"] = _ambient.unheard(is_async=self.host.loop is not None)
         return self._config
 
     def tell_to(self, callbacks: Any) -> None:
@@ -296,26 +296,3 @@ class Scope(Failing):
             case "error":
                 return self.task.error
         raise AssertionError(f"compile() lets no function ask for {name!r}")
-
-
-def _forked_off() -> None:
-    """In a forked child: the task is the parent's, which does not hear what is asked or called here."""
-    scope = _scope.running.get()
-    if scope is not None:
-        scope.refusal = calling.in_other_process(scope)
-
-
-in_child(_forked_off)
-
-
-def questions_of(errors: Iterable[BaseException | None]) -> tuple[Interrupt[Any], ...]:
-    """The questions among the errors of calls."""
-    pauses = (error for error in errors if isinstance(error, GraphInterrupt))
-    return tuple(question for pause in pauses for question in pause.interrupts)
-
-
-def cancelled_inside(task: Task, cause: BaseException) -> Outcome:
-    """The outcome of a task that raised CancelledError although nobody cancels the run."""
-    error = NodeCancelledError(task.name)
-    error.__cause__ = cause
-    return Outcome(task, error=error)

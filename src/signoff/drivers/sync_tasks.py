@@ -9,8 +9,11 @@ from threading import current_thread, main_thread
 from typing import Any
 
 from signoff import _scope
+from signoff._ambient import OF_TASK
+from signoff.drivers.calling import questions_of
+from signoff.drivers.failing import cancelled_inside
 from signoff.drivers.host import Host
-from signoff.drivers.scope import Scope, cancelled_inside, questions_of
+from signoff.drivers.scope import Scope
 from signoff.drivers.workers import Crew
 from signoff.engine.attempt import at_once, attempt, paused_at_once
 from signoff.engine.calls import perform_call
@@ -25,8 +28,11 @@ def run_task(host: Host, task: Task) -> Outcome:
     """Run a task to its outcome, with its scope in the context."""
     scope = SyncScope(host, task)
     around = _scope.running.get()
+    ambient = host.ambient.get() if host.ambient is not None else None
     try:
         _scope.running.set(scope)  # in here, and without a token: a signal may be heard before that is noted
+        if host.ambient is not None:
+            host.ambient.set(OF_TASK)
         if host.observer is None and task.node.action.is_bare:
             return _run_bare(task, host.run.program, scope)
         steps = attempt(task, host.run.program, scope)
@@ -40,6 +46,8 @@ def run_task(host: Host, task: Task) -> Outcome:
         raise
     finally:
         _scope.running.set(around)
+        if host.ambient is not None:
+            host.ambient.set(ambient)
 
 
 def _run_bare(task: Task, program: Program, scope: "SyncScope") -> Outcome:

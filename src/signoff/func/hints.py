@@ -3,9 +3,10 @@
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from types import FunctionType
 from typing import Any
 
-from signoff._annotations import annotations_of, code_of
+from signoff._annotations import annotations_of
 from signoff.checkpoint.serde import register_types, types_in
 from signoff.checkpoint.serde.annotations import known_hints
 from signoff.checkpoint.serde.own import OwnTypes, own_types
@@ -36,8 +37,10 @@ def register_types_of(func: Callable[..., Any]) -> OwnTypes:
 
 def _names_around(func: Callable[..., Any]) -> dict[str, Any]:
     """What a function uses of those around it, as far as it is there yet: a class that is made in there, say."""
-    known, code = {}, code_of(func)
-    for name, cell in zip(code.co_freevars if code else (), getattr(func, "__closure__", None) or (), strict=True):
+    known: dict[str, Any] = {}
+    if type(func) is not FunctionType or func.__closure__ is None:  # a mock only says that it is a function
+        return known
+    for name, cell in zip(func.__code__.co_freevars, func.__closure__, strict=True):
         with suppress(ValueError):
             known[name] = cell.cell_contents
     return known

@@ -38,6 +38,7 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
 
         host.observer = observer = observer_for(host, is_async=is_async)
         if observer is not None:
+            host.ambient = None
             steps = observer.watched_run(steps, host, graph.name, input)
             # A task that is called off while its end is being told has still come to its end.
             host.runs_in_place &= not is_async

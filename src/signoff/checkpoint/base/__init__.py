@@ -32,6 +32,7 @@ from signoff.checkpoint.records import (
     empty_checkpoint,
     get_checkpoint_id,
     get_checkpoint_metadata,
+    get_serializable_checkpoint_metadata,
 )
 from signoff.checkpoint.remembered import made_at, start_of
 from signoff.config import RunnableConfig
@@ -61,6 +62,7 @@ __all__ = [
     "empty_checkpoint",
     "get_checkpoint_id",
     "get_checkpoint_metadata",
+    "get_serializable_checkpoint_metadata",
     "made_at",
     "note_of",
     "start_of",

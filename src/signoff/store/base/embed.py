@@ -5,8 +5,17 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from signoff._reprs import repr_of
 from signoff.errors import InvalidInput
+from signoff.store.base.paths import get_text_at_path, tokenize_path
 
-__all__ = ["AEmbeddingsFunc", "Embeddings", "EmbeddingsFunc", "ensure_embeddings", "vectors_for"]
+__all__ = [
+    "AEmbeddingsFunc",
+    "Embeddings",
+    "EmbeddingsFunc",
+    "ensure_embeddings",
+    "get_text_at_path",
+    "tokenize_path",
+    "vectors_for",
+]
 
 Vector = list[float]
 
