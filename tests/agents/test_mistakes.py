@@ -360,6 +360,34 @@ def test_an_async_tool_in_a_sync_run_is_named():
 # Decisions
 
 
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_watch_that_no_agent_has_says_that_it_asks_nobody(is_async):
+    """In LangChain the hook asks; a graph of one's own may call it before it runs the tools."""
+    state = {"messages": [AIMessage("", tool_calls=[{"name": "pay", "args": {}, "id": "1"}])]}
+    watch = HumanInTheLoopMiddleware({"pay": True})
+    with pytest.raises(InvalidInput, match="asks nobody here.*create_agent"):
+        asyncio.run(watch.aafter_model(state, None)) if is_async else watch.after_model(state, None)
+
+
+def test_a_watch_may_do_more_after_the_model():
+    class Watch(HumanInTheLoopMiddleware):
+        def after_model(self, state, runtime):
+            seen.append(len(state["messages"]))
+            return super().after_model(state, runtime)
+
+    @tool
+    def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    seen = []
+    wanted = AIMessage("", tool_calls=[{"name": "pay", "args": {}, "id": "1"}])
+    agent = create_agent(scripted(wanted), [pay], middleware=[Watch({"pay": True})], checkpointer=InMemorySaver())
+    asked = agent.invoke({"messages": ["Pay it."]}, {"configurable": {"thread_id": "1"}})["__interrupt__"]
+    assert [action["name"] for action in asked[0].value["action_requests"]] == ["pay"]
+    assert seen == [2]
+
+
 def refused(mode, decision, words):
     """An agent that has asked, and was given a decision that it cannot take."""
     watch = HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode)

@@ -56,6 +56,7 @@ class Gate:
     """Who is asked about which calls of an agent."""
 
     def __init__(self, watch: "HumanInTheLoopMiddleware", tools: Mapping[str, BaseTool]) -> None:
+        watch.is_on_guard = True
         self.watch = watch
         self.tools = tools
         self.policies = watch.policies

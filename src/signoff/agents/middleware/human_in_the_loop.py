@@ -13,6 +13,7 @@ from signoff.agents.middleware.state import AgentState, PrivateStateAttr, Respon
 from signoff.agents.rules import Rule, as_rules, check_predicate, merge_rules
 from signoff.errors import InvalidInput
 from signoff.prebuilt.one_call import ToolCallRequest
+from signoff.runtime import Runtime
 from signoff.typing import ContextT
 
 __all__ = [
@@ -208,6 +209,23 @@ class HumanInTheLoopMiddleware(AgentMiddleware[StateT, ContextT, ResponseT]):
         self.edit_notice = edit_notice
         self.rules = as_rules(rules)
         self.clock = clock
+        self.is_on_guard = False
+        """Whether an agent has it: then it asks where that calls its tools, and not in a hook."""
+
+    def after_model(self, state: StateT, runtime: Runtime[ContextT]) -> None:
+        """Nothing, in an agent; elsewhere nobody would be asked, which is refused."""
+        if not self.is_on_guard:
+            raise InvalidInput(
+                f"{self.name} asks nobody here: it asks where an agent calls its tools. Give it to create_agent(..., "
+                "middleware=[...]). In a graph of your own, ask with interrupt() before the tools run."
+            )
+
+    async def aafter_model(self, state: StateT, runtime: Runtime[ContextT]) -> None:
+        """The same in an async run."""
+        self.after_model(state, runtime)
+
+    def _uses(self, method: str) -> bool:
+        return getattr(type(self), method) is not getattr(HumanInTheLoopMiddleware, method)
 
 
 def _policy(name: str, given: bool | InterruptOnConfig) -> Policy | None:
