@@ -1,5 +1,6 @@
 """A program that was moved from LangGraph in part: what is still of LangGraph is refused, with what to import."""
 
+import asyncio
 import operator
 from typing import Annotated, TypedDict
 
@@ -17,6 +18,7 @@ from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError, Outsi
 from signoff.func import entrypoint
 from signoff.graph import START, StateGraph
 from signoff.pregel import NodeBuilder, Pregel
+from signoff.store.memory import InMemoryStore
 
 ON_THREAD = {"configurable": {"thread_id": "1"}}
 
@@ -89,8 +91,6 @@ def their_task():
 
 CALLS_OF_THEIRS = {
     "interrupt": (lambda state: their_types.interrupt("?"), r"interrupt\(\) of LangGraph.*signoff.types"),
-    "writer": (lambda state: their_config.get_stream_writer(), "get_stream_writer from signoff.config"),
-    "runtime": (lambda state: their_runtime.get_runtime(), "get_runtime from signoff.runtime"),
     "task": (lambda state: their_task(), "a @task of LangGraph.* Import task from signoff.func"),
     "chain": (RunnableLambda(lambda state: their_types.interrupt("?")), "Import interrupt from signoff.types"),
 }
@@ -102,6 +102,27 @@ def test_a_call_of_langgraph_that_finds_no_run_says_what_to_import(case):
     with pytest.raises(OutsideOfRun, match=f"Node 'a' called .*{words}") as caught:
         saved(a=node).invoke({"log": []}, ON_THREAD)
     assert caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_what_looks_for_the_run_of_langgraph_finds_ours(is_async):
+    """Packages of others call it, in tools say."""
+
+    def look(state):
+        assert their_config.get_config()["metadata"]["langgraph_node"] == "look"
+        their_config.get_stream_writer()(their_runtime.get_runtime().context)
+        return {"log": [their_config.get_store()]}
+
+    store = InMemoryStore()
+    app = StateGraph(Log, context_schema=dict).add_node(look).add_edge(START, "look").compile(store=store)
+
+    async def followed():
+        return [chunk async for chunk in app.astream({"log": []}, **asked)]
+
+    asked = {"stream_mode": ["custom", "values"], "context": {"user": "Ana"}}
+    *_, custom, (_, values) = asyncio.run(followed()) if is_async else app.stream({"log": []}, **asked)
+    assert custom == ("custom", {"user": "Ana"})
+    assert values["log"] == [store]
 
 
 def test_a_node_interrupt_of_langgraph_says_what_to_call():
