@@ -3,10 +3,12 @@
 import asyncio
 import selectors
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
+
+from signoff.drivers import aio_tasks, workers
 
 __all__ = ["Clock", "on_its_time"]
 
@@ -28,7 +30,17 @@ class Clock(asyncio.SelectorEventLoop):
         working.add_done_callback(self._has_come_back)
         return working
 
-    def _has_come_back(self, _: Any) -> None:
+    def submit(self, job: Callable[[], None]) -> None:
+        """The same for the threads of signoff."""
+
+        def work() -> None:
+            job()
+            self.call_soon_threadsafe(self._has_come_back)
+
+        self.in_threads += 1
+        workers.submit(work)
+
+    def _has_come_back(self, _: Any = None) -> None:
         self.in_threads -= 1
 
 
@@ -49,5 +61,7 @@ class _Waiting(selectors.SelectSelector):
 @contextmanager
 def on_its_time() -> Iterator[asyncio.Runner]:
     """Run things on such a loop, with the time that the whole process asks for."""
-    with asyncio.Runner(loop_factory=Clock) as runner, patch.object(time, "monotonic", runner.get_loop().time):
-        yield runner
+    with asyncio.Runner(loop_factory=Clock) as runner:
+        clock: Any = runner.get_loop()
+        with patch.object(time, "monotonic", clock.time), patch.object(aio_tasks, "submit", clock.submit):
+            yield runner
