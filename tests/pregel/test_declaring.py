@@ -52,6 +52,20 @@ def low_level(action, timeout):
     )
 
 
+def test_a_node_that_graphs_share_takes_nothing_from_one_to_the_other():
+    node, retry = NodeBuilder().subscribe_only("input").do(add_one).write_to("output").build("one"), RetryPolicy()
+    channels = {"input": EphemeralValue(int), "output": LastValue(int)}
+    for policy, expected in ((retry, (retry,)), ((), ())):
+        graph = Pregel(
+            nodes={"one": node},
+            channels=channels,
+            input_channels="input",
+            output_channels="output",
+            retry_policy=policy,
+        )
+        assert graph.program.nodes["one"].retry == expected
+
+
 def test_a_generator_is_no_entrypoint():
     def several(number):
         yield number

@@ -5,7 +5,7 @@ dict, and a rule can be shared by every run of a graph.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import GenericAlias
 from typing import Any, ClassVar
 
@@ -46,6 +46,10 @@ class BaseChannel(ABC):
     def initial(self) -> Any:
         """The value before the first write."""
         return MISSING
+
+    def completer(self) -> Callable[[Any], Any] | None:
+        """What completes a write as soon as it is written, where there is something to complete."""
+        return None
 
     def get(self, stored: Any) -> Any:
         """What a reader sees of the stored value."""

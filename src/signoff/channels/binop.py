@@ -43,6 +43,9 @@ class BinaryOperatorAggregate(BaseChannel):
     def initial(self) -> Any:
         return empty_value(self.typ)
 
+    def completer(self) -> Callable[[Any], Any] | None:
+        return getattr(self.operator, "completes", None)
+
     def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
         operator = self.operator
         for write in writes:

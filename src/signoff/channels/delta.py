@@ -49,6 +49,9 @@ class DeltaChannel(BaseChannel):
     def initial(self) -> Any:
         return empty_value(list if self.typ is None else self.typ)
 
+    def completer(self) -> Callable[[Any], Any] | None:
+        return getattr(self.reducer, "completes", None)
+
     def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
         for write in writes:
             is_overwrite, value = overwriting(write)

@@ -19,6 +19,7 @@ from signoff.channels import (
     Topic,
 )
 from signoff.constants import END, START, TASKS, WAITING
+from signoff.engine.completing import completing
 from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
@@ -64,7 +65,9 @@ def program_of(graph: Description, name: str, *, pauses_branch: bool = False) ->
         map_input=input_writes(graph.types.input, name),
         check_input=input_check(graph.types.input, name),
         check_update=update_check(frozenset(state_channels)),
-        map_command=partial(_command_writes, frozenset(state_channels), frozenset(graph.nodes)),
+        map_command=completing(
+            state_channels, partial(_command_writes, frozenset(state_channels), frozenset(graph.nodes))
+        ),
     )
 
 

@@ -66,12 +66,24 @@ def add_messages(left: Any = None, right: Any = None, *, format: Format = None) 
         raise InvalidInput(f"add_messages() knows no format {format!r}. Use 'langchain-openai', or leave it out.")
     if left is None and right is None:
         reducer = partial(_reduce, format=format)
-        reducer.leaves_items = True  # type: ignore[attr-defined]
+        reducer.leaves_items, reducer.completes = True, _with_ids  # type: ignore[attr-defined]
         return reducer
     return _reduce(left, right, format=format)
 
 
+def _with_ids(update: Any) -> Any:
+    """An update whose messages have the ids under which they are kept. What is no message is refused when merged."""
+    try:
+        given = update if isinstance(update, list) else [update]
+        messages = [_as_message(one) for one in given]
+    except (InvalidMessage, MissingExtra):
+        return update
+    _give_ids(messages)
+    return messages if isinstance(update, list) else messages[0]
+
+
 add_messages.leaves_items = True  # type: ignore[attr-defined]
+add_messages.completes = _with_ids  # type: ignore[attr-defined]
 
 
 def add_messages_at_once(value: Any, writes: Sequence[Any]) -> list[Any]:
@@ -92,6 +104,7 @@ def add_messages_at_once(value: Any, writes: Sequence[Any]) -> list[Any]:
 
 add_messages_at_once.leaves_items = True  # type: ignore[attr-defined]
 add_messages_at_once.makes_items = True  # type: ignore[attr-defined]
+add_messages_at_once.completes = _with_ids  # type: ignore[attr-defined]
 
 _messages_delta_reducer = add_messages_at_once
 """As LangGraph's is called."""

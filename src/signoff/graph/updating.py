@@ -1,6 +1,6 @@
 """Updates: from what a node returns to the writes that it stands for."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from inspect import iscoroutine
@@ -10,8 +10,10 @@ from signoff._elsewhere import refuse_theirs
 from signoff._reprs import repr_of, short_repr
 from signoff._words.commands import Command, Send
 from signoff._words.questions import Interrupt
+from signoff.channels.base import BaseChannel
 from signoff.channels.last_value import LastValue
 from signoff.constants import INPUT, INTERRUPT, MISSING, START
+from signoff.engine.completing import completing
 from signoff.engine.program import HandedOver, Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
@@ -24,7 +26,7 @@ Keep = Callable[[Iterable[Write], frozenset[str]], list[Write]]
 
 def updates_of(
     name: str,
-    keys: Collection[str],
+    channels: Mapping[str, BaseChannel],
     nodes: Collection[str],
     *,
     given: Collection[str],
@@ -34,7 +36,7 @@ def updates_of(
 
     given: managed values. A node that returns all that it was given returns them, too.
     """
-    known = frozenset(keys)
+    known = frozenset(channels)
     is_bare = is_root(known)
     keep: Keep = _silently_known_only if is_graph else partial(known_only, name, given=given)
 
@@ -65,7 +67,7 @@ def updates_of(
         kept = _silently_known_only if type(command) is HandedOver else keep
         return [*_updates_in(name, command.update, known, kept), *routed]
 
-    return updates
+    return completing(channels, updates)
 
 
 def _mend_of(output: Any) -> str:

@@ -1,6 +1,7 @@
 """The low-level way to write a graph: nodes that listen to channels and write to channels."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -11,6 +12,7 @@ from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.bridge.runnables import coerced
 from signoff.channels import BaseChannel, LastValue, Topic
 from signoff.constants import MISSING, TASKS
+from signoff.engine.completing import completing
 from signoff.engine.program import Action, Node, Program, Values, Write, read_keys, shown_as
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
 from signoff.pregel.actions import action_of, check_timeout
@@ -178,11 +180,13 @@ def low_level_program(
     cache: CachePolicy | None,
 ) -> Program:
     """The program that nodes and channels describe, after a check that each name exists."""
-    built = {key: node.build(key) if isinstance(node, NodeBuilder) else node for key, node in nodes.items()}
+    whole = {**{key: _named(key, channel) for key, channel in channels.items()}, TASKS: Topic(Any, key=TASKS)}
+    # A node that the caller has built may be part of other graphs, too: it stays as it is.
+    built = {key: node.build(key) if isinstance(node, NodeBuilder) else replace(node) for key, node in nodes.items()}
     for node in built.values():
         node.retry = node.retry or retry
         node.cache = node.cache or cache
-    whole = {**{key: _named(key, channel) for key, channel in channels.items()}, TASKS: Topic(Any, key=TASKS)}
+        node.updates = completing(whole, node.updates)
     for trigger in (trigger for node in built.values() for trigger in node.triggers):
         whole.setdefault(trigger, LastValue(Any, trigger))
     shown = stream_channels or tuple(key for key in whole if key != TASKS)
@@ -194,7 +198,7 @@ def low_level_program(
         output_keys=_keys(output_channels),
         stream_keys=_keys(shown),
         map_input=partial(_input_writes, name, _keys(input_channels)),
-        map_command=partial(_command_writes, frozenset(whole)),
+        map_command=completing(whole, partial(_command_writes, frozenset(whole))),
     )
     _check(program)
     return program
