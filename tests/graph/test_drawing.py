@@ -594,6 +594,28 @@ def test_an_edge_between_namesakes_is_outside_of_both_nested_graphs():
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "id"),
+    [
+        ("end", r"\65nd"),
+        ("graph-a", r"\67raph-a"),
+        ("style it", r"\73tyle\20it"),
+        ("ending", "ending"),
+        ("a-end", "a-end"),
+    ],
+)
+def test_mermaid_takes_no_name_for_a_word_of_its_own(name, id):
+    text = picture((START, name), (name, END)).draw_mermaid()
+    assert f"\t{id}({name})\n" in text
+    assert f"\t__start__ --> {id};\n" in text
+    assert f"\t{id} --> __end__;\n" in text
+
+
+def test_a_frame_may_be_called_like_a_word_of_mermaid():
+    text = picture(("end:a", "end:b"), ids=["end:a", "end:b"]).draw_mermaid()
+    assert '\tsubgraph \\65nd["end"]\n' in text
+
+
 def test_two_edges_from_a_node_to_itself_make_no_frame():
     assert flowchart(picture(("a", "a"), ("a", "a", "again"))) == [
         *("a(a)", "a --> a;", "a -- &nbsp;again&nbsp; --> a;"),

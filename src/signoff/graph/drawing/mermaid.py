@@ -1,7 +1,8 @@
 """Pictures as mermaid text, the same text that LangGraph prints for the same nodes and edges.
 
 It differs only where LangChain's text loses something: nested graphs without an edge of their own that hold
-others, edges between namesakes in two nested graphs, and a second edge from a node to itself.
+others, edges between namesakes in two nested graphs, and a second edge from a node to itself; and where mermaid would
+take the name of a node for a word of its own.
 """
 
 import re
@@ -18,6 +19,9 @@ from signoff.graph.drawing.parts import Edge, Node, common_frame, first_node, la
 __all__ = ["CurveStyle", "NodeStyles", "draw_mermaid"]
 
 _MARKDOWN = ("*", "_", "`")
+_KEYWORD = re.compile(
+    r"(?:call|class|classDef|click|default|direction|end|flowchart|graph|href|linkStyle|style|subgraph)\b"
+)
 _CODES = str.maketrans({character: f"#{ord(character)};" for character in "<>#()[]{}|"} | {'"': "#quot;"})
 
 
@@ -113,7 +117,8 @@ class _Drawing:
         for child in self.inside.get(frame, {}):
             yield from map(self._edge, self.loops.get(child, []))
             if child in self.inside or child in self.edges or self._holds_a_node(child):
-                yield f"subgraph {child.rpartition(':')[2]}"
+                name = child.rpartition(":")[2]
+                yield f'subgraph {_identifier(name)}["{name}"]' if _KEYWORD.match(name) else f"subgraph {name}"
                 yield from self.frame(child)
                 yield "end"
 
@@ -143,7 +148,12 @@ class _Drawing:
 
 
 def _identifier(node_id: str) -> str:
-    return re.sub(r"[^a-zA-Z0-9_-]", lambda match: f"\\{ord(match[0]):x}", node_id)
+    rest = re.sub(r"[^a-zA-Z0-9_-]", _code, node_id)
+    return re.sub("^.", _code, rest) if _KEYWORD.match(rest) else rest
+
+
+def _code(match: re.Match[str]) -> str:
+    return f"\\{ord(match[0]):x}"
 
 
 def _label(node: Node) -> str:
