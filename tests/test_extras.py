@@ -32,6 +32,7 @@ EncryptedSerializer.from_aes(b"0" * 32)
     [
         ("langchain_core", "agents", "import signoff.agents"),
         ("langchain_core", "agents", "from signoff.prebuilt import create_react_agent"),
+        ("langchain_core", "agents", "from signoff.callbacks import GraphCallbackHandler"),
         ("psycopg", "postgres", "from signoff.checkpoint.postgres import PostgresSaver"),
         ("psycopg", "postgres", "from signoff.checkpoint.postgres.aio import AsyncPostgresSaver"),
         ("psycopg", "postgres", "from signoff.store.postgres import PostgresStore"),

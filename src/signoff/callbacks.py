@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from langchain_core.callbacks import BaseCallbackHandler
-
+from signoff._extras import needing
 from signoff._words.questions import Interrupt
+
+with needing("agents", "signoff.callbacks"):
+    from langchain_core.callbacks import BaseCallbackHandler
 
 __all__ = [
     "GraphCallbackHandler",
