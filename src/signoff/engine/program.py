@@ -175,6 +175,8 @@ class Program:
     """What refuses an update by a person that the state has no place for."""
     map_command: Callable[[Any], list[Write]] = field(default=lambda _: [])
     """From a Command that the caller passes in to writes."""
+    made_once: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    """What makes values that a thread begins with, as long as it does not have them: ids, times. MISSING if none."""
     on_leaving: Callable[[Values, Collection[str]], list[Write]] | None = None
     """What is written to the state as new input leaves behind nodes that were due: what they had to do stays undone."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
-from signoff.constants import INTERRUPT, PULL, START, TASKS
+from signoff.constants import INTERRUPT, MISSING, PULL, START, TASKS
 from signoff.engine import answers, chunks, pending
 from signoff.engine.answering import StoredAnswer, unfinished
 from signoff.engine.breakpoints import stops
@@ -46,7 +46,8 @@ def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Wr
     """The input, and then what conditional edges behind the start make of it; if there is a start."""
     if not run.is_nested:
         run.program.check_input(input)
-    fold(run.program, state, _dropped(run, state), run.program.map_input(input))
+    made = _made(run, state) if run.program.made_once else []
+    fold(run.program, state, _dropped(run, state), [*run.program.map_input(input), *made])
     if run.is_saved:
         ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
@@ -82,6 +83,8 @@ def _start_plainly(
     if not run.is_nested and (not taken or (type(input) is dict and len(taken) < len(input))):
         run.program.check_input(input)
     writes = [*taken, *start.edges, *also]
+    if run.program.made_once:
+        writes += _made(run, state, taken)
     if not (run.is_saved or run.modes or run.has_breakpoints or run.control):
         # Nobody looks at the step of the input itself.
         state.step += 1
@@ -108,6 +111,13 @@ def _start_plainly(
     if run.modes:
         yield from show_state(run, state, tasks)
     return tasks
+
+
+def _made(run: Run, state: State, given: Sequence[Write] = ()) -> list[Write]:
+    """What a thread begins with that is made once: what it neither has nor is given."""
+    there = {*state.values, *(key for key, _ in given)}
+    made = {key: make() for key, make in run.program.made_once.items() if key not in there}
+    return [(key, value) for key, value in made.items() if value is not MISSING]
 
 
 def _dropped(run: Run, state: State) -> list[Outcome]:

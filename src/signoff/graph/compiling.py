@@ -24,6 +24,7 @@ from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
 from signoff.graph.description import Description
+from signoff.graph.made_once import made_once
 from signoff.graph.routing import BranchSpec, join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
 from signoff.graph.updating import (
@@ -65,6 +66,7 @@ def program_of(graph: Description, name: str, *, pauses_branch: bool = False) ->
         map_input=input_writes(graph.types.input, name),
         check_input=input_check(graph.types.input, name),
         check_update=update_check(frozenset(state_channels)),
+        made_once=made_once(schemas, state_channels),
         map_command=completing(
             state_channels, partial(_command_writes, frozenset(state_channels), frozenset(graph.nodes))
         ),

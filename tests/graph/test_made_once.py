@@ -1,0 +1,178 @@
+"""A default that a function makes is made once for a thread: what is approved is what is done."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from pydantic import BaseModel, Field
+
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.graph import START, StateGraph
+from signoff.types import Command, interrupt
+
+numbers = itertools.count(1)
+
+
+@dataclass
+class Order:
+    id: str = field(default_factory=lambda: uuid4().hex)
+    at: datetime = field(default_factory=datetime.now)
+    paid: str = ""
+
+
+class OrderModel(BaseModel):
+    id: str = Field(default_factory=lambda: uuid4().hex)
+    at: datetime = Field(default_factory=datetime.now)
+    paid: str = ""
+
+
+BOTH = pytest.mark.parametrize("state", [Order, OrderModel])
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def saver(request) -> Iterator[Any]:
+    if request.param == "memory":
+        yield InMemorySaver()
+    else:
+        with SqliteSaver.from_conn_string(":memory:") as sqlite:
+            yield sqlite
+
+
+def thread(name: str) -> Any:
+    return {"configurable": {"thread_id": name}}
+
+
+def pay(state):
+    interrupt(state.id)
+    return {"paid": state.id}
+
+
+def graph_of(state: Any, *nodes: Any, saver: Any = None) -> Any:
+    graph = StateGraph(state).add_sequence(nodes)
+    return graph.add_edge(START, nodes[0].__name__).compile(checkpointer=saver)
+
+
+@BOTH
+def test_what_is_approved_is_what_is_paid(state, saver):
+    graph = graph_of(state, pay, saver=saver)
+    [question] = graph.invoke({}, thread("1"))["__interrupt__"]
+    done = graph.invoke(Command(resume="yes"), thread("1"))
+    assert done["paid"] == done["id"] == question.value == graph.get_state(thread("1")).values["id"]
+
+
+@BOTH
+def test_it_stays_for_all_turns_of_a_thread_and_each_thread_has_its_own(state, saver):
+    seen = []
+
+    def look(state):
+        seen.append((state.id, state.at))
+
+    def look_again(state):
+        seen.append((state.id, state.at))
+
+    graph = graph_of(state, look, look_again, saver=saver)
+    for _ in range(2):
+        graph.invoke({"paid": "no"}, thread("1"))
+    assert len(seen) == 4
+    assert len({*seen}) == 1
+    graph.invoke({"paid": "no"}, thread("2"))
+    assert len({*seen}) == 2
+
+
+@BOTH
+def test_what_the_caller_gives_counts(state):
+    def show(state):
+        return {"paid": state.id}
+
+    for given in ({"id": "mine"}, state(id="mine")):
+        assert graph_of(state, show).invoke(given)["paid"] == "mine"
+
+
+@BOTH
+def test_a_conditional_edge_behind_the_start_sees_it(state):
+    seen = []
+
+    def show(state):
+        seen.append(state.id)
+
+    def choose(state):
+        seen.append(state.id)
+        return "show"
+
+    graph = StateGraph(state).add_node(show).add_conditional_edges(START, choose)
+    graph.compile().invoke({"paid": "no"})
+    assert len(seen) == 2
+    assert len({*seen}) == 1
+
+
+@BOTH
+def test_a_nested_graph_has_that_of_the_graph_around_it(state, saver):
+    graph = StateGraph(state).add_node("inner", graph_of(state, pay)).add_edge(START, "inner").compile(saver)
+    [question] = graph.invoke({"paid": "no"}, thread("1"))["__interrupt__"]
+    done = graph.invoke(Command(resume="yes"), thread("1"))
+    assert done["paid"] == done["id"] == question.value
+
+
+def test_a_thread_from_before_the_field_was_there_gets_it_with_its_next_turn(saver):
+    @dataclass
+    class Old:
+        paid: str = ""
+
+    def nothing(state):
+        return None
+
+    graph_of(Old, nothing, saver=saver).invoke({"paid": "no"}, thread("1"))
+    graph = graph_of(Order, nothing, saver=saver)
+    first = graph.invoke({"paid": "no"}, thread("1"))
+    assert first["id"] == graph.invoke({"paid": "yes"}, thread("1"))["id"]
+
+
+class Plain(BaseModel):
+    """What is left to the type: constants, lists, what does not fit, what depends on other fields."""
+
+    x: int = 0
+    word: str = Field(default_factory=lambda: "pending")
+    items: list[int] = Field(default_factory=list)
+    numbers: list[int] = Field(default_factory=lambda: [next(numbers)])
+    id: str = Field(default_factory=uuid4)  # type: ignore[arg-type]
+    double: int = Field(default_factory=lambda data: data["x"] * 2)
+
+
+@dataclass
+class PlainData:
+    x: int = 0
+    word: str = field(default_factory=lambda: "pending")
+    items: list[int] = field(default_factory=list)
+    cost: int = field(init=False, default_factory=lambda: next(numbers))
+
+
+@pytest.mark.parametrize("state", [Plain, PlainData])
+def test_what_need_not_or_cannot_be_kept_is_no_part_of_the_state(state):
+    def count(state):
+        return {"x": state.x + 1}
+
+    assert graph_of(state, count).invoke({"x": 1}) == {"x": 2}
+
+
+class Kinds(BaseModel):
+    x: int = 0
+    number: int = Field(default_factory=lambda: next(numbers))
+    share: float = Field(default_factory=lambda: next(numbers) / 8)
+    id: UUID = Field(default_factory=uuid4)
+    wait: timedelta = Field(default_factory=lambda: timedelta(seconds=next(numbers)))
+
+
+def test_ids_numbers_and_times_are_kept_as_they_are_made(saver):
+    def count(state):
+        return {"x": state.x + 1}
+
+    graph = graph_of(Kinds, count, saver=saver)
+    first = graph.invoke({"x": 1}, thread("1"))
+    assert graph.get_state(thread("1")).values == first
+    assert first.keys() == Kinds.model_fields.keys()
+    assert graph.invoke({"x": 1}, thread("1")) == first
