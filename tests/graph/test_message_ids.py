@@ -137,6 +137,16 @@ def test_nodes_of_the_low_level_api_write_messages_with_ids():
     assert only_message(shown["updates"]["speak"]).id == ids_of(shown["values"])["hello"]
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_the_stream_of_messages_shows_it_however_it_was_written(form):
+    def speak(state):
+        return {"messages": FORMS[form]()}
+
+    shown = list(graph_of(speak).stream({"messages": [QUESTION]}, stream_mode=["messages", "values"]))
+    [message] = [payload[0] for mode, payload in shown if mode == "messages"]
+    assert message.id == ids_of(shown[-1][1])["hello"]
+
+
 def test_the_node_sees_the_id_on_its_own_message():
     made = AIMessage("hello")
 

@@ -231,6 +231,8 @@ def p52_messages_beside_other_modes(lib):
 
 @program
 def p52_tokens_of_a_model_in_a_thread_that_a_call_starts(lib):
+    from langchain_core.messages import AIMessage
+
     @lib.task
     def ask(question, config: RunnableConfig):
         model = _model("one two")
@@ -244,7 +246,7 @@ def p52_tokens_of_a_model_in_a_thread_that_a_call_starts(lib):
         return ask(question).result()
 
     def node(state: lib.MessagesState):
-        return {"messages": around("hi").result()}
+        return {"messages": AIMessage(around("hi").result(), id="1")}
 
     inner = lib.graph(lib.MessagesState, node, edges="START>node>END")
     outer = lib.graph(lib.MessagesState, edges="START>outer>END", outer=inner.compile())
