@@ -62,7 +62,8 @@ def a_copied_thread_has_the_whole_history_and_a_life_of_its_own(crowd: Any) -> N
 
 
 def a_thread_is_not_copied_onto_another(crowd: Any) -> None:
-    for target in ("u", T):
+    crowd.put_writes(at("1", thread="only writes"), [("a", 1)], "task")
+    for target in ("u", "only writes", T):
         with raises(InvalidInput, match=f"'{target}' is not empty"):
             crowd.copy_thread(T, target)
     assert len(list(crowd.list(None))) == 6
