@@ -210,6 +210,7 @@ def test_a_run_whose_checkpoints_are_removed_under_it_is_refused_and_half_a_stat
         app.invoke({"amount": 90, "lines": ["shoes"]}, {**on("ana"), "metadata": {"run_id": "first"}})
         with pytest.raises((LeaseLost, ThreadMoved)):
             app.invoke({"amount": 70}, {**on("ana"), "metadata": {"run_id": "second"}})
+        assert saver.look(on("ana"))[1].holder is None, "nobody has to wait for the lease of a run that has lost it"
         assert app.get_state(on("ana")).values == {"amount": 90, "lines": ["shoes", "paid"]}
 
 

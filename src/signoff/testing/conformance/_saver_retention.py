@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from signoff._words.questions import Interrupt
-from signoff.checkpoint.base import Commit, Lease
+from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.questions import Filing, Question
 from signoff.errors import InvalidInput
-from signoff.testing.conformance._saver_words import after, at, ids, put, store, values_of
+from signoff.testing.conformance._saver_words import after, at, ids, made, put, store, values_of
 from signoff.testing.conformance.checks import cases, raises
 
 NEW, OLD = "2030-06-01T00:00:00.000000+00:00", "2030-01-01T00:00:00.000000+00:00"
@@ -58,6 +58,18 @@ def the_last_checkpoints_stay_and_of_nested_graphs_what_belongs_to_them(saver: A
     assert values_of(saver, "5") == {"a": list(range(24))}
     put(saver, "7", {"a": list(range(26))}, parent="6", versions={"a": 6})
     assert values_of(saver) == {"a": list(range(26))}
+
+
+def what_tasks_wrote_stays_with_the_checkpoints_that_stay(saver: Any) -> None:
+    large = [letter * 10_000 for letter in "abc"]
+    put(saver, "1", {"a": 1})
+    for step, value in ((2, large[0]), (3, large[1])):
+        values, versions = {"a": step, "b": "b" * 3000}, {"a": step, "b": 1}
+        writes, checkpoint = [TaskWrites("task", [("a", value)])], made(str(step), values, versions)
+        saver.commit([Commit(after(str(step - 1)), writes, checkpoint, {}, {"a", "b"} if step == 2 else {"a"})])
+    saver.put_writes(at("3"), [("a", large[2])], "task")
+    assert 10_000 < saver.keep_last(2).bytes < 12_000
+    assert [saver.get_tuple(at(id)).pending_writes for id in "23"] == [[("task", "a", one)] for one in large[1:]]
 
 
 @cases("cutoff", [None, "2030-01-01", datetime(2030, 1, 1)])
