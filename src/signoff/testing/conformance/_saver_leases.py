@@ -69,6 +69,16 @@ def a_thread_that_has_moved_is_not_taken(saver: Any, kind: Any, runs: Any) -> No
     assert "3" not in ids(saver.list(at()))
 
 
+def a_thread_that_was_deleted_and_begun_anew_is_not_taken_by_whoever_saw_the_old_one(saver: Any) -> None:
+    _store(saver, "1", 1, _lease(saver, "old"), ends=True)
+    late = _lease(saver, "late")
+    saver.delete_thread(T)
+    _store(saver, "1", 1, _lease(saver, "new"), ends=True)
+    with raises(ThreadMoved):
+        _store(saver, "2", 2, late, parent="1")
+    assert ids(saver.list(at())) == ["1"]
+
+
 def a_run_whose_thread_was_taken_over_writes_nothing_more(saver: Any) -> None:
     old = _lease(saver, "old")
     _store(saver, "1", 1, old)
