@@ -1,12 +1,16 @@
 """Keeping house while others work: a thread that somebody has gone on with meanwhile is left alone."""
 
 import operator
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, TypedDict
 
 import pytest
 
+from signoff.checkpoint.base import Commit, Lease
+from signoff.checkpoint.questions import Filing, Question
 from signoff.graph import START, StateGraph
-from signoff.types import interrupt
+from signoff.testing.conformance._saver_words import T, after, at, ids, put, store
+from signoff.types import Interrupt, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
 
@@ -79,3 +83,40 @@ def test_a_thread_that_asks_once_it_goes_on_keeps_its_past(openers, name):
     assert keeper.keep_last(1).checkpoints == 0
     assert [question.value for question in app.get_state(CONFIG).interrupts] == ["Pay 90 euros?"]
     assert checkpoints(saver) == before
+
+
+SOON = datetime.now(UTC) + timedelta(days=365 * 100)
+
+MEANWHILE = {
+    "a checkpoint": lambda saver: put(saver, "3", parent="2"),
+    "a write": lambda saver: saver.put_writes(at("2"), [("a", 1)], "task"),
+    "a run": lambda saver: saver.store([], Lease(T, "ana", saver.look(at())[1].seen)),
+    "a run that is over": lambda saver: saver.store([], Lease(T, "ana", saver.look(at())[1].seen), ends=True),
+}
+
+TIDYING = {
+    "cleanup_before": lambda saver: saver.cleanup_before(SOON),
+    "keep_last": lambda saver: saver.keep_last(1),
+}
+
+
+@pytest.mark.parametrize("tidy", TIDYING)
+@pytest.mark.parametrize("what", MEANWHILE)
+@pytest.mark.parametrize("name", ["sqlite", "postgres", "redis"])
+def test_whatever_a_thread_was_given_meanwhile_nothing_is_removed_from_it(openers, name, what, tidy):
+    saver, keeper = openers[name](), openers[name]()
+    for id, parent in (("1", None), ("2", "1")):
+        put(saver, id, parent=parent)
+    before_it_tidies(keeper, lambda: MEANWHILE[what](saver))
+    assert TIDYING[tidy](keeper) == (0, 0, 0)
+    assert ids(saver.list(at()))[-2:] == ["2", "1"]
+
+
+@pytest.mark.parametrize("name", ["sqlite", "postgres", "redis"])
+def test_an_old_thread_that_has_begun_to_ask_is_not_removed(openers, name):
+    saver, keeper = openers[name](), openers[name]()
+    put(saver, "1")
+    question = Question("q", T, "g", "node", "2030-01-01", Interrupt(value="?", id="q"))
+    before_it_tidies(keeper, lambda: store(saver, Commit(after("1"), filing=Filing([question]))))
+    assert keeper.cleanup_before(SOON).threads == 0
+    assert ids(saver.list(at())) == ["1"]

@@ -26,6 +26,10 @@ def asking(saver: Any) -> Any:
     return graph.compile(checkpointer=saver)
 
 
+def around(graph: Any, saver: Any) -> Any:
+    return StateGraph(State).add_node("inner", graph).add_edge(START, "inner").compile(checkpointer=saver)
+
+
 def on(thread_id: str) -> dict[str, Any]:
     return {"configurable": {"thread_id": thread_id}}
 
@@ -52,10 +56,11 @@ def test_a_question_whose_run_was_deleted_is_not_open_any_more(openers, kind):
     assert [question.thread_id for question in saver.find_questions(Wanted())] == ["stays"]
 
 
+@pytest.mark.parametrize("is_nested", [False, True], ids=["alone", "nested"])
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "sqlite_aio_by_sync", "postgres", "redis"])
-def test_a_question_is_open_again_once_the_run_that_has_dropped_it_was_deleted(openers, kind):
+def test_a_question_is_open_again_once_the_run_that_has_dropped_it_was_deleted(openers, kind, is_nested):
     saver = openers[kind]()
-    app = asking(saver)
+    app = around(asking(None), saver) if is_nested else asking(saver)
     app.invoke({"answer": ""}, {**on("1"), "metadata": {"run_id": "asks"}})
     (before,) = saver.find_questions(Wanted())
     app.invoke({"answer": ""}, {**on("1"), "metadata": {"run_id": "drops it"}}, on_pending="discard")

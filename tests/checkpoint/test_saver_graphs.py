@@ -12,8 +12,10 @@ from typing import Annotated, Any
 import pytest
 from typing_extensions import TypedDict
 
+from signoff.checkpoint.base import Lease
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
+from signoff.errors import LeaseLost
 from signoff.graph import END, START, StateGraph
 from signoff.types import Command, Send, interrupt
 
@@ -436,3 +438,21 @@ def test_a_list_that_a_node_puts_twice_into_its_result(openers, name):
     result = app.invoke({"items": [{"n": number, "text": "x" * 50} for number in range(300)]}, CONFIG)
     assert len(result["items"]) == 604
     assert app.get_state(CONFIG).values == result
+
+
+@pytest.mark.parametrize("name", ["memory", "sqlite", "postgres", "redis"])
+def test_a_step_of_a_run_whose_thread_was_taken_over_is_not_stored(openers, name):
+    saver = openers[name]()
+    other = saver if name == "memory" else openers[name]()
+
+    def count(state):
+        if state["count"] == 2:
+            other.store([], Lease("t", "other", other.look(CONFIG)[1].seen))
+        return {"count": state["count"] + 1}
+
+    graph = StateGraph(State).add_sequence([(f"count {number}", count) for number in range(5)])
+    app = graph.add_edge(START, "count 0").compile(checkpointer=saver)
+    with pytest.raises(LeaseLost):
+        app.invoke({"count": 0, "note": "stays"}, CONFIG, durability="sync")
+    found, standing = other.look(CONFIG)
+    assert (found.checkpoint["channel_values"]["count"], standing.holder) == (2, "other")

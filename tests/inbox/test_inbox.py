@@ -8,9 +8,10 @@ import pytest
 from pydantic import PositiveInt
 
 from inbox.programs import Log, Work, form, nested, on, transfer, two_branches
+from signoff.checkpoint.base import Lease
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.errors import AlreadyAnswered, GraphDrained, InvalidAnswer, InvalidInput
+from signoff.errors import AlreadyAnswered, GraphDrained, InvalidAnswer, InvalidInput, ThreadBusy
 from signoff.func import entrypoint
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
@@ -262,6 +263,21 @@ def test_a_second_answer_is_told_who_was_first(desk, work):
     desk.answer(question.id, "yes", by="ana")
     with pytest.raises(AlreadyAnswered, match="ana"):
         desk.answer(question.id, "no", by="ben")
+
+
+def test_a_question_is_not_answered_while_another_run_has_its_thread(work):
+    saver = InMemorySaver()
+    transfer(work, saver).invoke({"log": []}, on("a"))
+    (question,) = Inbox(saver).open()
+    lease = Lease("a", "another run", saver.look(on("a"))[1].seen)
+    saver.store([], lease)
+    with pytest.raises(ThreadBusy, match="try again when the run has ended"):
+        Inbox(saver).answer(question.id, "yes")
+    assert saver.look(on("a"))[1].holder == "another run"
+    assert list(Inbox(saver).open()) == [question]
+    saver.lease_s = -5.0
+    saver.renew(lease)
+    assert Inbox(saver).answer(question.id, "yes") == question, "the run gives no sign of life any more"
 
 
 @pytest.mark.parametrize("thread_id", ["a", None])

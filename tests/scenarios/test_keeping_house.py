@@ -13,6 +13,7 @@ from signoff.errors import LeaseLost, ThreadMoved
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.testing.conformance import savers
+from signoff.testing.conformance._saver_words import put, values_of
 from signoff.types import Command, interrupt
 
 from .savers import DATABASES, KINDS, opened
@@ -210,6 +211,7 @@ def test_a_run_whose_checkpoints_are_removed_under_it_is_refused_and_half_a_stat
         app.invoke({"amount": 90, "lines": ["shoes"]}, {**on("ana"), "metadata": {"run_id": "first"}})
         with pytest.raises((LeaseLost, ThreadMoved)):
             app.invoke({"amount": 70}, {**on("ana"), "metadata": {"run_id": "second"}})
+        assert saver.look(on("ana"))[1].holder is None, "nobody has to wait for the lease of a run that has lost it"
         assert app.get_state(on("ana")).values == {"amount": 90, "lines": ["shoes", "paid"]}
 
 
@@ -336,3 +338,28 @@ def test_a_run_whose_checkpoints_are_removed_under_it_leaves_no_question_that_no
             app.invoke({"amount": 70}, {**on("ana"), "metadata": {"run_id": "second"}})
         assert [*Inbox(saver).open()] == []
         assert app.invoke({"amount": 60}, on("ana")) == {"amount": 60, "lines": ["shoes"]}
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_what_is_stored_on_an_old_checkpoint_while_a_thread_is_pruned_is_whole(kind, request, tmp_path):
+    moment = 0
+    with opened(kind, request, tmp_path) as saver, opened(kind, request, tmp_path) as other:
+        while True:
+            put(other, "1", {"a": 1, "b": 1}, thread="ana")
+            put(other, "2", {"a": 2, "b": 1}, parent="1", thread="ana", versions={"a": 2, "b": 1}, new={"a": 2})
+            seen: list[Any] = []
+
+            def store(effect: Any, seen: Any = seen) -> None:
+                if type(effect).__name__ in ("Acquire", "Take", "Run", "Ask"):  # else it has the database to itself
+                    seen.append(effect)
+                    if len(seen) == moment + 1:
+                        values, versions = {"a": 3, "b": 1}, {"a": 3, "b": 1}
+                        put(other, "3", values, parent="1", thread="ana", versions=versions, new={"a": 3})
+
+            saver._connection.run(interrupted(saver._prune(["ana"], "keep_latest"), store))
+            if len(seen) <= moment:
+                break
+            assert values_of(saver, "3", thread="ana") == {"a": 3, "b": 1}, f"at effect {moment}"
+            other.delete_thread("ana")
+            moment += 1
+    assert moment > 0

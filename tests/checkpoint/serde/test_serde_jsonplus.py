@@ -142,6 +142,8 @@ def test_true_allows_every_class_there_is():
         serde.dumps_typed(print)
     with pytest.raises(NotStorable):
         JsonPlusSerializer().dumps_typed(Plain(2))
+    extended = serde.with_msgpack_allowlist([Order])
+    assert extended.loads_typed(extended.dumps_typed(Plain(2))) == Plain(2)
 
 
 def test_built_in_classes_in_an_allow_list_do_no_harm():

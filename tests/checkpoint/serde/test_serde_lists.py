@@ -13,7 +13,7 @@ from signoff.checkpoint.serde import wire
 from signoff.checkpoint.serde.blocks import is_block
 from signoff.checkpoint.serde.codec import Codec, default_codec, dumps, loads
 from signoff.checkpoint.serde.lists import MANY, joined, split
-from signoff.errors import Undecodable
+from signoff.errors import NotStorable, Undecodable
 
 CODEC = default_codec()
 quick = settings(max_examples=60)
@@ -185,3 +185,18 @@ NO_LISTS += [b"\xc1\xdd\xff\xff\xff\xff", b"\xc1\xc7", b"\xc1\xc7\x00\xd5"]
 def test_what_is_no_list_is_not_taken_apart(data):
     with pytest.raises(Exception):  # noqa: B017 - whoever calls it says what is broken
         split(data)
+
+
+@pytest.mark.parametrize("size", [1, 300, 70_000])
+@pytest.mark.parametrize("wrap", [lambda item: item, lambda item: {"in": [item]}], ids=["alone", "inside"])
+def test_what_a_quick_way_would_flatten_comes_back_as_it_was_among_many(size, wrap):
+    items = [wrap(bytearray(size)), wrap(bytes(size)), "text"]
+    assert repr([CODEC.loads(data) for data in CODEC.dumps_all(items)]) == repr(items)
+
+
+def test_an_item_that_is_nested_too_deep_is_refused_among_many():
+    deep = []
+    for _ in range(300):
+        deep = [deep]
+    with pytest.raises(NotStorable, match="deep"):
+        CODEC.dumps_all(["text", deep])

@@ -33,8 +33,8 @@ class _Seen(NamedTuple):
     """What is stored around the checkpoints of entries."""
 
     known: dict[Place2, Known | None]
-    replaced: dict[Place2, list[tuple[str, str | None, bytes]]]
-    """Checkpoints that are there already, and those that stand on them, as snapshots."""
+    replaced: dict[Place2, list[tuple[str, bytes]]]
+    """Checkpoints that are there already, and those that stand on them: their ids, and bodies as snapshots."""
     writes: dict[tuple[str, str, str], Any]
     """What tasks have written already, by namespace, checkpoint and task, all as they are stored."""
 
@@ -177,12 +177,12 @@ def _look_at_writes(backend: Backend, key: Key, seen: _Seen) -> Steps[None]:
             seen.writes[ns, short_id(id), short_task(task_id, id)] = short_path(path), data
 
 
-def _standing_on(backend: Backend, key: tuple[str, str, str]) -> Steps[list[tuple[str, str | None, bytes]]]:
+def _standing_on(backend: Backend, key: tuple[str, str, str]) -> Steps[list[tuple[str, bytes]]]:
     """Those that stand on a checkpoint, as snapshots."""
     thread_id, ns, id = key
-    snapshots: list[tuple[str, str | None, bytes]] = []
+    snapshots: list[tuple[str, bytes]] = []
     for child in (yield from backend.children(key)):
         record = (yield from fetch_known(backend, Place(thread_id, ns, child))) if child != id else None
         if record is not None:
-            snapshots.append((child, id, packed(record.metadata, record.head, record.held)))
+            snapshots.append((child, packed(record.metadata, record.head, record.held)))
     return snapshots

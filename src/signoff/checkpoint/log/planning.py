@@ -41,12 +41,12 @@ class Planner:
         self.news: dict[tuple[str, str], Known] = {}
         """The newest checkpoint of each namespace, by thread and namespace, once all is written."""
 
-    def replace(self, place: Place2, standing: Iterable[tuple[str, str | None, bytes]]) -> None:
-        """Plan to replace a checkpoint; those that stand on it become snapshots."""
-        ns, id = place
-        self.plan.replaced.add((ns, short_id(id)))
-        for child, parent_id, body in standing:
-            self.plan.rewritten.append((ns, short_id(child), parent_id and short_id(parent_id), body))
+    def replace(self, place: Place2, standing: Iterable[tuple[str, bytes]]) -> None:
+        """Plan to replace a checkpoint; those that stand on it become snapshots, with these bodies."""
+        ns, id = place[0], short_id(place[1])
+        self.plan.replaced.add((ns, id))
+        for child, body in standing:
+            self.plan.rewritten.append((ns, short_id(child), id, body))
 
     def add_row(self, entry: Ready) -> bool:
         """Plan for a row that is made already; False if what it stands on is not what it was made for."""

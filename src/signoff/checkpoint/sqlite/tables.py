@@ -135,7 +135,7 @@ class SqliteTables:
     def _raw(self, found: Sequence[Sequence[Any]], *, looks: bool) -> Raw:
         rows = [row[1:] for row in found if row[0] == 1]
         standing = self._standing(*found[-1][1:]) if looks else None
-        if len(found) == len(rows) + looks or not rows:
+        if len(found) == len(rows) + looks:
             return Raw(rows, (), (), standing)
         writes = [row[1:5] for row in found if row[0] == 2]
         return Raw(rows, writes, [row[1] for row in found if row[0] == 3 and row[1] is not None], standing)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from signoff.checkpoint.base import Commit, TaskWrites
-from signoff.testing.conformance._saver_words import after, at, made, store, values_of
+from signoff.testing.conformance._saver_words import after, at, made, put, store, values_of
 from signoff.testing.conformance.checks import cases
 
 
@@ -151,6 +151,16 @@ def two_savers_that_take_turns_lose_nothing(open_saver: Any) -> None:
         value = value + news
         thread.store(value, news)
     thread.check()
+
+
+def what_is_stored_on_a_checkpoint_that_another_has_stored_again_is_whole(open_saver: Any) -> None:
+    first, second = open_saver(), open_saver()
+    if not list(_shared(first, second)):
+        return  # a saver that lives in its object
+    put(first, "1", {"a": 1, "b": 1})
+    put(second, "1", {"a": 1})
+    put(first, "2", {"a": 2, "b": 1}, parent="1", versions={"a": 2, "b": 1}, new={"a": 2})
+    assert values_of(second, "2") == {"a": 2, "b": 1}
 
 
 def _shared(first: Any, second: Any) -> Any:

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
+from signoff.constants import ERROR
 from signoff.errors import LeaseLost, ThreadMoved
 from signoff.testing.conformance._saver_words import T, after, at, ids, made, real, store, values_of
 from signoff.testing.conformance.checks import cases, raises
@@ -47,20 +48,35 @@ def a_run_may_take_and_give_back_with_one_write_or_with_none(saver: Any) -> None
     assert saver.look(at())[1].holder is None
 
 
-@cases("kind", ["take", "checkpoint", "write"])
-def a_thread_that_has_moved_is_not_taken(saver: Any, kind: Any) -> None:
+@cases(("kind", "runs"), [(kind, runs) for kind in ("take", "checkpoint", "write", "again") for runs in (0, 1)])
+def a_thread_that_has_moved_is_not_taken(saver: Any, kind: Any, runs: Any) -> None:
     _store(saver, "1", 1, None)
+    saver.put_writes(at("1"), [(ERROR, "x")], "failed")
+    for _ in range(runs):
+        saver.store([], _lease(saver, "before"), ends=True)
     late = _lease(saver, "late")
     if kind == "take":
         saver.store([], _lease(saver, "ana"), ends=True)
     elif kind == "checkpoint":
         _store(saver, "2", 2, None, parent="1")
-    else:
+    elif kind == "write":
         saver.put_writes(at("1"), [("a", 5)], "task")
+    else:
+        saver.put_writes(at("1"), [(ERROR, "another one")], "failed")
     with raises(ThreadMoved):
         _store(saver, "3", 3, late, parent="1")
     assert late.epoch == 0
     assert "3" not in ids(saver.list(at()))
+
+
+def a_thread_that_was_deleted_and_begun_anew_is_not_taken_by_whoever_saw_the_old_one(saver: Any) -> None:
+    _store(saver, "1", 1, _lease(saver, "old"), ends=True)
+    late = _lease(saver, "late")
+    saver.delete_thread(T)
+    _store(saver, "1", 1, _lease(saver, "new"), ends=True)
+    with raises(ThreadMoved):
+        _store(saver, "2", 2, late, parent="1")
+    assert ids(saver.list(at())) == ["1"]
 
 
 def a_run_whose_thread_was_taken_over_writes_nothing_more(saver: Any) -> None:

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from signoff.checkpoint.base import Commit, TaskWrites
 from signoff.errors import InvalidInput
-from signoff.testing.conformance._saver_words import T, at, ids, put, values_of
-from signoff.testing.conformance.checks import raises
+from signoff.testing.conformance._saver_words import T, after, at, ids, made, put, values_of
+from signoff.testing.conformance.checks import cases, raises
 
 
 def a_deleted_thread_is_gone_with_its_namespaces_and_writes(crowd: Any) -> None:
@@ -37,6 +38,16 @@ def what_a_run_made_can_be_deleted_and_what_others_made_keeps_its_values(runs: A
     assert list(runs.list(None)) == []
 
 
+@cases("value", ["small", "x" * 10_000])
+def what_led_to_a_checkpoint_that_is_deleted_stays_with_the_one_before(saver: Any, value: Any) -> None:
+    put(saver, "1", {"a": 1})
+    next_one = made("2", {"a": 2}, {"a": 2})
+    saver.commit([Commit(after("1"), [TaskWrites("task", [("a", value)])], next_one, {"run_id": "r"}, {"a"})])
+    saver.delete_for_runs(["r"])
+    assert ids(saver.list(at())) == ["1"]
+    assert saver.get_tuple(at("1")).pending_writes == [("task", "a", value)]
+
+
 def a_thread_goes_on_after_its_newest_run_was_deleted(runs: Any) -> None:
     runs.delete_for_runs(["r3"])
     assert runs.get_tuple(at()).checkpoint["id"] == "4"
@@ -62,7 +73,8 @@ def a_copied_thread_has_the_whole_history_and_a_life_of_its_own(crowd: Any) -> N
 
 
 def a_thread_is_not_copied_onto_another(crowd: Any) -> None:
-    for target in ("u", T):
+    crowd.put_writes(at("1", thread="only writes"), [("a", 1)], "task")
+    for target in ("u", "only writes", T):
         with raises(InvalidInput, match=f"'{target}' is not empty"):
             crowd.copy_thread(T, target)
     assert len(list(crowd.list(None))) == 6

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from signoff._words.questions import Interrupt
-from signoff.checkpoint.base import Commit, Lease
+from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.questions import Filing, Question
 from signoff.errors import InvalidInput
-from signoff.testing.conformance._saver_words import after, at, ids, put, store, values_of
+from signoff.testing.conformance._saver_words import T, after, at, ids, made, put, real, store, values_of
 from signoff.testing.conformance.checks import cases, raises
 
 NEW, OLD = "2030-06-01T00:00:00.000000+00:00", "2030-01-01T00:00:00.000000+00:00"
@@ -44,6 +44,15 @@ def old_threads_go_but_not_those_that_wait_or_run(saver: Any) -> None:
     assert _threads(saver) == ["runs"]
 
 
+def a_thread_whose_run_gives_no_sign_of_life_any_more_is_not_kept_for_it(saver: Any) -> None:
+    put(saver, "1", ts=OLD)
+    put(saver, "2", parent="1", ts=OLD)
+    real(saver).lease_s = -5.0  # it is over when it begins
+    saver.store([], Lease(T, "ana", saver.look(at())[1].seen))
+    assert saver.keep_last(1).checkpoints == 1
+    assert saver.cleanup_before(CUTOFF).threads == 1
+
+
 def the_last_checkpoints_stay_and_of_nested_graphs_what_belongs_to_them(saver: Any) -> None:
     for step in range(6):
         parent = str(step) if step else None
@@ -58,6 +67,27 @@ def the_last_checkpoints_stay_and_of_nested_graphs_what_belongs_to_them(saver: A
     assert values_of(saver, "5") == {"a": list(range(24))}
     put(saver, "7", {"a": list(range(26))}, parent="6", versions={"a": 6})
     assert values_of(saver) == {"a": list(range(26))}
+
+
+def what_tasks_wrote_stays_with_the_checkpoints_that_stay(saver: Any) -> None:
+    large = [letter * 10_000 for letter in "abc"]
+    put(saver, "1", {"a": 1})
+    for step, value in ((2, large[0]), (3, large[1])):
+        values, versions = {"a": step, "b": "b" * 3000}, {"a": step, "b": 1}
+        writes, checkpoint = [TaskWrites("task", [("a", value)])], made(str(step), values, versions)
+        saver.commit([Commit(after(str(step - 1)), writes, checkpoint, {}, {"a", "b"} if step == 2 else {"a"})])
+    saver.put_writes(at("3"), [("a", large[2])], "task")
+    assert 10_000 < saver.keep_last(2).bytes < 12_000
+    assert [saver.get_tuple(at(id)).pending_writes for id in "23"] == [[("task", "a", one)] for one in large[1:]]
+
+
+def what_nothing_needs_any_more_is_removed_with_the_checkpoints_that_go(saver: Any) -> None:
+    put(saver, "1", {"a": [f"{number} {'x' * 100}" for number in range(100)], "b": "x" * 10_000})
+    put(saver, "2", {"a": 2}, parent="1", versions={"a": 2})
+    assert saver.keep_last(1).bytes > 20_000
+    left = saver.cleanup_before(CUTOFF, dry_run=True)
+    assert left.checkpoints == 1
+    assert left.bytes < 1000
 
 
 @cases("cutoff", [None, "2030-01-01", datetime(2030, 1, 1)])

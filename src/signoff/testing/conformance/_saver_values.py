@@ -27,6 +27,14 @@ def a_channel_that_the_parent_does_not_have_is_stored_though_nobody_called_it_ne
     assert saver.get(at("3"))["channel_versions"] == {"a": 1, "b": 1}
 
 
+@cases("value", [list(range(100)), "x" * 10_000])
+def whatever_nobody_called_new_is_stored_beside_what_is(saver: Any, value: Any) -> None:
+    put(saver, "1", {"a": 1})
+    put(saver, "2", {"a": 2, "b": value}, parent="1", versions={"a": 2, "b": 1}, new={"a": 2})
+    put(saver, "3", {"a": 3, "b": value}, parent="2", versions={"a": 3, "b": 1}, new={"a": 3})
+    assert [values_of(saver, id) for id in "23"] == [{"a": 2, "b": value}, {"a": 3, "b": value}]
+
+
 def a_channel_that_is_gone_is_gone_and_may_come_back(saver: Any) -> None:
     put(saver, "1", {"a": 1, "b": 1})
     put(saver, "2", {"b": 1}, parent="1", versions={"a": 2, "b": 1}, new={"a": 2})

@@ -89,6 +89,28 @@ def a_commit_stores_writes_and_the_checkpoint_they_led_to(saver: Any) -> None:
     assert (oldest.pending_writes, newest.pending_writes) == ([("task", "a", 2)], [])
 
 
+_UUID = "1f1e0ca5-0000-6000-8000-00000000000"
+
+
+@cases("first", ["1", f"{_UUID}1"])
+def a_checkpoint_that_is_stored_again_keeps_the_writes_that_led_on(saver: Any, first: Any) -> None:
+    second = f"{first[:-1]}2"
+    put(saver, first, {"a": 1})
+    saver.commit([Commit(after(first), [TaskWrites("task", [("a", 2)])], made(second, {"a": 2}), {}, {"a"})])
+    put(saver, first, {"a": "again"}, versions={"a": 9})
+    assert saver.get_tuple(at(first)).pending_writes == [("task", "a", 2)]
+    assert (saver.get_tuple(at()).parent_config, values_of(saver)) == (at(first), {"a": 2})
+
+
+def a_checkpoint_that_is_stored_again_on_another_takes_no_writes_there(saver: Any) -> None:
+    put(saver, "1")
+    put(saver, "2")
+    saver.commit([Commit(after("1"), [TaskWrites("task", [("a", 1)])], made("3", {"a": 1}), {}, {"a"})])
+    put(saver, "3", {"a": 1}, parent="2")
+    assert saver.get_tuple(at("3")).parent_config == at("2")
+    assert saver.get_tuple(at("2")).pending_writes == []
+
+
 def a_commit_stores_all_of_it_or_nothing(saver: Any) -> None:
     put(saver, "1", {"a": 1})
     bad = made("3", {"a": 1, "bad": Odd()}, {"a": 1, "bad": 1})
