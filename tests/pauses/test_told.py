@@ -56,6 +56,24 @@ def test_a_branch_of_the_past_in_which_it_is_asked_again_is_told_once_too(open_a
     assert app.invoke(Command(resume=True)) == {"status": "paid", "log": ["new", "asked", "answered"]}
 
 
+def test_so_is_a_branch_of_a_nested_graph(open_app):
+    inner = graph(pay=pay).compile()
+    app = open_app(graph(inner=inner))
+    app.invoke({"log": ["new"]})
+    paused = app.get_state(subgraphs=True).tasks[0].state.config
+    app.invoke(Command(resume=False))
+    app.invoke(None, paused)
+    assert app.get_state(subgraphs=True).tasks[0].state.values["log"] == ["new", "asked"]
+
+
+def test_new_input_at_an_old_pause_comes_on_top_of_what_was_told_there(open_app):
+    app = open_app(graph(pay=pay))
+    app.invoke({"log": ["new"]})
+    paused = app.get_state().config
+    app.invoke(Command(resume=False))
+    assert app.invoke({"log": ["again"]}, paused)["log"] == ["new", "asked", "again", "asked"]
+
+
 def test_each_question_tells_its_own(open_app):
     def ask(state):
         first = interrupt("one?", update={"status": "first", "log": ["one"]})
