@@ -191,19 +191,25 @@ def test_an_answer_is_stored_before_anything_runs_on_it(open_app, durability):
 
 @pytest.mark.parametrize("durability", ALL)
 def test_a_run_that_fails_has_stored_what_was_finished(open_app, durability):
-    works, broken = Works(), [True]
+    works, broken, has_worked = Works(), [True], threading.Event()
 
     def fail(state):
         if broken:
+            has_worked.wait()
             raise LookupError("not today")
         return {"log": ["mended"]}
 
-    app = open_app(line(a=works.node("a"), b=works.node("b"), fail=fail))
+    def sibling(state):
+        has_worked.set()
+        return works.node("sibling")(state)
+
+    graph = line(a=works.node("a"), b=works.node("b"), fail=fail).add_node(sibling).add_edge("b", "sibling")
+    app = open_app(graph)
     with pytest.raises(LookupError):
         app.invoke(NEW, durability=durability)
     broken.clear()
-    assert app.invoke(None, durability=durability) == {"log": ["a", "b", "mended"]}
-    assert works.done == {"a": 1, "b": 1}
+    assert app.invoke(None, durability=durability) == {"log": ["a", "b", "mended", "sibling"]}
+    assert works.done == {"a": 1, "b": 1, "sibling": 1}
 
 
 @pytest.mark.parametrize(("durability", "steps"), [("sync", 4), ("async", 4), ("exit", 1)])

@@ -66,11 +66,15 @@ def test_so_is_a_branch_of_a_nested_graph(open_app):
     assert app.get_state(subgraphs=True).tasks[0].state.values["log"] == ["new", "asked"]
 
 
-def test_new_input_at_an_old_pause_comes_on_top_of_what_was_told_there(open_app):
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_new_input_at_an_old_pause_comes_on_top_of_what_was_told_there(open_app, is_answered):
     app = open_app(graph(pay=pay))
     app.invoke({"log": ["new"]})
     paused = app.get_state().config
-    app.invoke(Command(resume=False))
+    if is_answered:
+        app.invoke(Command(resume=False))
+    else:
+        app.update_state({"status": "told"})
     assert app.invoke({"log": ["again"]}, paused)["log"] == ["new", "asked", "again", "asked"]
 
 
