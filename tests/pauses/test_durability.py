@@ -264,6 +264,28 @@ def test_nobody_else_gets_a_thread_while_a_sibling_of_the_question_still_runs(tm
         assert app.invoke(Command(resume="yes"), on_thread("1"))["log"].count("worked") == 1
 
 
+@pytest.mark.parametrize("durability", ALL)
+@pytest.mark.parametrize("goes_on", ["a branch", "an error handler"])
+def test_a_thread_stays_taken_while_something_goes_on_beside_the_question(goes_on, durability):
+    saver, holders = InMemorySaver(), []
+
+    def look(state):
+        holders.append(saver.look(on_thread("1"))[1].holder)
+
+    def fail(state):
+        raise LookupError("not today")
+
+    graph = beside(ask=asking())
+    if goes_on == "a branch":
+        graph.add_sequence([("work", Works().node("work")), ("look", look)]).add_edge(START, "work")
+    else:
+        graph.add_node("fail", fail, error_handler=look).add_edge(START, "fail")
+    app = graph.compile(checkpointer=saver, pause="branch" if goes_on == "a branch" else "step")
+    app.invoke(NEW, on_thread("1"), durability=durability)
+    assert len(holders) == 1
+    assert (holders[0] is None, saver.look(on_thread("1"))[1].holder) == (False, None)
+
+
 @pytest.mark.parametrize("durability", ["async", "exit"])
 def test_a_retried_node_finds_again_what_its_graph_had_finished(open_app, durability):
     works, failures = Works(), [LookupError("not today")]
