@@ -1,5 +1,6 @@
 """Promise 5: what a node tells the state as it asks is saved with the pause."""
 
+import asyncio
 import operator
 from itertools import count
 from typing import Annotated, TypedDict
@@ -160,6 +161,23 @@ def test_calls_of_a_node_tell_in_the_order_in_which_they_were_made(open_app, pau
     assert app.get_state().values["log"] == names
     answers = {question.id: question.value.upper() for question in app.get_state().interrupts}
     assert app.invoke(Command(resume=answers))["log"] == [*names, [name.upper() for name in names]]
+
+
+def test_what_one_of_several_coroutines_has_told_is_told_once_though_it_asks_again(open_async_app):
+    async def ask(name):
+        return interrupt(name, update={"log": [name]})
+
+    async def ask_all(state):
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(ask(name)) for name in ("ana", "bob")]
+        return {"log": [[one.result() for one in asked]]}
+
+    app = open_async_app(graph(ask_all=ask_all))
+    told = app.invoke({"log": []})["log"]
+    assert sorted(told) == ["ana", "bob"]
+    ids = app.ids()
+    assert app.invoke(Command(resume={ids["ana"]: 1}))["log"] == told
+    assert app.invoke(Command(resume={ids["bob"]: 2}))["log"] == [*told, [1, 2]]
 
 
 def test_it_survives_a_caller_who_updates_beside_the_answer(open_app):
