@@ -7,7 +7,9 @@ from typing import TypedDict
 
 import pytest
 
+from signoff.checkpoint.lease import Lease
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
+from signoff.drivers import holding
 from signoff.graph import START, StateGraph
 
 SHORT_S, PATIENCE_S = 0.03, 20
@@ -77,3 +79,33 @@ def test_a_short_lease_beside_a_long_one_is_renewed_in_time(saver, tmp_path):
 
         graph = StateGraph(Seen).add_node("inside", inside).add_edge(START, "inside").compile(checkpointer=other)
         assert graph.invoke({}, on("1")) == {"seen": True}
+
+
+class Noting:
+    """Notes whose signs of life it was given."""
+
+    lease_s = SHORT_S
+
+    def __init__(self):
+        self.renewed = []
+        self.was_renewed = threading.Event()
+
+    def renew(self, lease):
+        self.renewed.append(lease.thread_id)
+        self.was_renewed.set()
+
+
+def test_only_runs_that_have_their_thread_and_go_on_give_signs_of_life():
+    loop, saver = asyncio.new_event_loop(), Noting()
+    loop.close()
+    taken = {"epoch": 1}
+    others = [("not taken yet", {}), ("given back", {**taken, "is_over": True}), ("on a closed loop", taken)]
+    leases = [Lease(name, holding.new_holder(), None, **how) for name, how in [*others, ("goes on", taken)]]
+    try:
+        for lease in leases:
+            holding.hold(lease, saver, loop if lease.thread_id == "on a closed loop" else None)
+        assert saver.was_renewed.wait(PATIENCE_S)
+    finally:
+        for lease in leases:
+            holding.let_go(lease.holder)
+    assert set(saver.renewed) == {"goes on"}

@@ -1,9 +1,11 @@
 """Promise 2: an answer reaches the question it was given to, or is refused."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, InvalidUpdateError
-from signoff.types import Command, interrupt
+from signoff.errors import AlreadyAnswered, GraphInterrupt, InvalidAnswer, InvalidInput, InvalidUpdateError
+from signoff.types import Command, Interrupt, interrupt
 
 from .programs import NEW, Works, asking, beside, line
 from .ways import EACH_SERVER_ONCE
@@ -165,3 +167,25 @@ def test_what_is_refused_at_an_old_checkpoint_changes_nothing(open_app, is_over)
                 app.invoke(bad, old, durability=durability)
             assert app.get_state() == before
             assert (app.ids(), app.filed()) == (questions, filed)
+
+
+def test_a_question_that_a_node_raises_itself_is_filed_with_its_node_and_the_time(open_app):
+    def ask(state):
+        raise GraphInterrupt([Interrupt("sure?", id="by hand")])
+
+    app = open_app(beside(ask=ask))
+    app.invoke(NEW)
+    (filed,) = app.filed()
+    assert (filed.value, filed.path, datetime.fromisoformat(filed.asked_at).tzinfo) == ("sure?", "ask", UTC)
+
+
+def test_an_answer_at_the_end_of_an_old_turn_is_refused_and_changes_nothing(open_app):
+    app = open_app(line(work=Works().node("work")), interrupt_before=["work"])
+    app.invoke(NEW)
+    app.invoke(None)
+    ended = app.get_state().config
+    app.invoke(NEW)
+    before = app.get_state()
+    with pytest.raises(InvalidAnswer, match="at an old checkpoint"):
+        app.invoke(Command(resume="yes"), ended)
+    assert app.get_state() == before

@@ -99,6 +99,19 @@ def test_a_drain_stops_the_branches_that_go_on(open_app):
     assert app.invoke(Command(resume="yes"))["log"] == ["b", "ask: yes"]
 
 
+@pytest.mark.parametrize("stops", [True, False])
+def test_a_drain_has_nothing_to_stop_where_a_breakpoint_does_or_all_wait(open_app, stops):
+    works, control = Works(), RunControl()
+
+    def close(state):
+        control.request_drain("closing time")
+
+    graph = beside(ask=works.asking("ask"), a=close).add_node("b", works.node("b"))
+    app = open_app(graph.add_edge("a", "b") if stops else graph, pause="branch", interrupt_before=["b"])
+    assert app.ask(NEW, control=control) == ["ask"]
+    assert app.get_state().next == (("ask", "b") if stops else ("ask",))
+
+
 def test_what_has_finished_when_its_reader_leaves_stays_though_new_input_comes():
     app = beside(a=Works().node("a")).compile(InMemorySaver(), pause="branch")
     stream = app.stream(NEW, CONFIG, stream_mode="updates")

@@ -191,19 +191,25 @@ def test_an_answer_is_stored_before_anything_runs_on_it(open_app, durability):
 
 @pytest.mark.parametrize("durability", ALL)
 def test_a_run_that_fails_has_stored_what_was_finished(open_app, durability):
-    works, broken = Works(), [True]
+    works, broken, has_worked = Works(), [True], threading.Event()
 
     def fail(state):
         if broken:
+            has_worked.wait()
             raise LookupError("not today")
         return {"log": ["mended"]}
 
-    app = open_app(line(a=works.node("a"), b=works.node("b"), fail=fail))
+    def sibling(state):
+        has_worked.set()
+        return works.node("sibling")(state)
+
+    graph = line(a=works.node("a"), b=works.node("b"), fail=fail).add_node(sibling).add_edge("b", "sibling")
+    app = open_app(graph)
     with pytest.raises(LookupError):
         app.invoke(NEW, durability=durability)
     broken.clear()
-    assert app.invoke(None, durability=durability) == {"log": ["a", "b", "mended"]}
-    assert works.done == {"a": 1, "b": 1}
+    assert app.invoke(None, durability=durability) == {"log": ["a", "b", "mended", "sibling"]}
+    assert works.done == {"a": 1, "b": 1, "sibling": 1}
 
 
 @pytest.mark.parametrize(("durability", "steps"), [("sync", 4), ("async", 4), ("exit", 1)])
@@ -256,6 +262,28 @@ def test_nobody_else_gets_a_thread_while_a_sibling_of_the_question_still_runs(tm
                     app.invoke(Command(resume="yes"), on_thread("1"))
                 is_refused.set()
         assert app.invoke(Command(resume="yes"), on_thread("1"))["log"].count("worked") == 1
+
+
+@pytest.mark.parametrize("durability", ALL)
+@pytest.mark.parametrize("goes_on", ["a branch", "an error handler"])
+def test_a_thread_stays_taken_while_something_goes_on_beside_the_question(goes_on, durability):
+    saver, holders = InMemorySaver(), []
+
+    def look(state):
+        holders.append(saver.look(on_thread("1"))[1].holder)
+
+    def fail(state):
+        raise LookupError("not today")
+
+    graph = beside(ask=asking())
+    if goes_on == "a branch":
+        graph.add_sequence([("work", Works().node("work")), ("look", look)]).add_edge(START, "work")
+    else:
+        graph.add_node("fail", fail, error_handler=look).add_edge(START, "fail")
+    app = graph.compile(checkpointer=saver, pause="branch" if goes_on == "a branch" else "step")
+    app.invoke(NEW, on_thread("1"), durability=durability)
+    assert len(holders) == 1
+    assert (holders[0] is None, saver.look(on_thread("1"))[1].holder) == (False, None)
 
 
 @pytest.mark.parametrize("durability", ["async", "exit"])

@@ -51,6 +51,18 @@ def test_all_questions_beside_a_handoff_are_asked(open_app):
     assert works.done == {"hand_over": 1}
 
 
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_a_handoff_that_an_answer_leads_to_waits_for_the_other_questions(open_app, pause):
+    def approve(state):
+        interrupt("one?")
+        return handing("ana")(state)
+
+    app = open_app(office(pause, approve=approve, other=asking("two?")))
+    app.invoke(NEW)
+    assert app.ask(Command(resume={app.ids()["one?"]: "yes"})) == ["two?"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["to ana", "ana"]
+
+
 def test_a_node_that_fails_beside_a_handoff_is_tried_again_and_the_handoff_is_not(open_app):
     works, broken, handed = Works(), [True], threading.Event()
 

@@ -1,6 +1,7 @@
 """A nested graph that remembers, on a thread that goes back: it knows what it knew where the branch began."""
 
 import operator
+from contextlib import suppress
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -446,6 +447,32 @@ def test_what_was_finished_beside_a_question_that_is_dropped_stays_in_the_memory
     app.invoke({"word": "one"})
     app.invoke({"word": "two"}, on_pending="discard")
     assert diary.seen == [[], ["one", "looked"]]
+    app.invoke({"word": "one"})
+    app.invoke(Command(resume="yes"))
+    app.invoke({"word": "two"})
+    assert diary.seen[2:] == [["one", "looked", "two", "looked"], ["one", "looked", "two", "looked", "one", "looked"]]
+
+
+def test_what_was_finished_beside_a_failure_that_is_caught_is_not_in_the_memory(open_app):
+    def look(state: Any) -> Any:
+        return {"kept": ["looked"]}
+
+    def fail(state: Any) -> Any:
+        if state["word"] == "one":
+            raise ValueError("one")
+
+    diary = Diary()
+    inner = StateGraph(Kept).add_node("note", diary.note).add_node(look).add_node(fail).add_edge(START, "note")
+    diary.graph = inner.add_edge("note", "look").add_edge("note", "fail").compile(checkpointer=True)
+
+    def call(state: Any) -> None:
+        with suppress(ValueError):
+            diary.call(state)
+
+    app = open_app(around(call))
+    app.invoke({"word": "one"})
+    app.invoke({"word": "two"})
+    assert diary.seen == [[], ["one"]]
 
 
 def called_by_a_task(diary: Diary) -> Any:

@@ -56,6 +56,30 @@ def test_a_loser_is_told_who_won(open_app):
         app.invoke(Command(resume="late"))
 
 
+class Overtaken(InMemorySaver):
+    """A saver on which somebody else is quicker than the run that has just looked at a thread."""
+
+    quicker = None
+
+    def look(self, config):
+        seen, quicker, self.quicker = super().look(config), self.quicker, None
+        if quicker is not None:
+            quicker()
+        return seen
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_an_answer_that_was_overtaken_is_not_given_to_the_question_after(is_named):
+    saver, config = Overtaken(), on_thread("1")
+    app = line(first=asking("pay 9?"), second=asking("pay 900?")).compile(checkpointer=saver)
+    (first,) = app.invoke(NEW, config)["__interrupt__"]
+    saver.quicker = lambda: app.invoke(Command(resume="no", by="ana"), config)
+    with pytest.raises(AlreadyAnswered, match=r"'pay 9\?'.* was answered by ana"):
+        app.invoke(Command(resume={first.id: "yes"} if is_named else "yes"), config)
+    state = app.get_state(config)
+    assert ([question.value for question in state.interrupts], state.values) == (["pay 900?"], {"log": ["no"]})
+
+
 def test_answers_to_different_questions_at_once_do_not_get_lost(open_app):
     works = Works()
     app = open_app(beside(one=works.asking("one"), two=works.asking("two"), three=works.asking("three")))

@@ -1,5 +1,6 @@
 """Promise 5: what a node tells the state as it asks is saved with the pause."""
 
+import asyncio
 import operator
 from itertools import count
 from typing import Annotated, TypedDict
@@ -54,6 +55,28 @@ def test_a_branch_of_the_past_in_which_it_is_asked_again_is_told_once_too(open_a
     app.invoke(None, paused)
     assert app.get_state().values["log"] == ["new", "asked"]
     assert app.invoke(Command(resume=True)) == {"status": "paid", "log": ["new", "asked", "answered"]}
+
+
+def test_so_is_a_branch_of_a_nested_graph(open_app):
+    inner = graph(pay=pay).compile()
+    app = open_app(graph(inner=inner))
+    app.invoke({"log": ["new"]})
+    paused = app.get_state(subgraphs=True).tasks[0].state.config
+    app.invoke(Command(resume=False))
+    app.invoke(None, paused)
+    assert app.get_state(subgraphs=True).tasks[0].state.values["log"] == ["new", "asked"]
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_new_input_at_an_old_pause_comes_on_top_of_what_was_told_there(open_app, is_answered):
+    app = open_app(graph(pay=pay))
+    app.invoke({"log": ["new"]})
+    paused = app.get_state().config
+    if is_answered:
+        app.invoke(Command(resume=False))
+    else:
+        app.update_state({"status": "told"})
+    assert app.invoke({"log": ["again"]}, paused)["log"] == ["new", "asked", "again", "asked"]
 
 
 def test_each_question_tells_its_own(open_app):
@@ -138,6 +161,23 @@ def test_calls_of_a_node_tell_in_the_order_in_which_they_were_made(open_app, pau
     assert app.get_state().values["log"] == names
     answers = {question.id: question.value.upper() for question in app.get_state().interrupts}
     assert app.invoke(Command(resume=answers))["log"] == [*names, [name.upper() for name in names]]
+
+
+def test_what_one_of_several_coroutines_has_told_is_told_once_though_it_asks_again(open_async_app):
+    async def ask(name):
+        return interrupt(name, update={"log": [name]})
+
+    async def ask_all(state):
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(ask(name)) for name in ("ana", "bob")]
+        return {"log": [[one.result() for one in asked]]}
+
+    app = open_async_app(graph(ask_all=ask_all))
+    told = app.invoke({"log": []})["log"]
+    assert sorted(told) == ["ana", "bob"]
+    ids = app.ids()
+    assert app.invoke(Command(resume={ids["ana"]: 1}))["log"] == told
+    assert app.invoke(Command(resume={ids["bob"]: 2}))["log"] == [*told, [1, 2]]
 
 
 def test_it_survives_a_caller_who_updates_beside_the_answer(open_app):

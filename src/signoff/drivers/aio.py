@@ -178,7 +178,6 @@ class Driver:
     async def stop(self, effect: Stop) -> list[Outcome]:
         """Cancel what runs, and wait until it has ended."""
         self._todo.clear()
-        self._deadline = None
         self.host.is_stopping = True
         running = list(self._tasks.values())
         for task in running:

@@ -106,7 +106,6 @@ class Driver:
 
     def stop(self, effect: Stop) -> list[Outcome]:
         """Threads cannot be cancelled: what runs is waited for."""
-        self._deadline = None
         finished: list[Outcome] = []
         if self._crew is not None:
             # Not by counting what was heard of: a signal may have been, in the moment in which a task was.
@@ -114,7 +113,6 @@ class Driver:
             while (event := self.events.get()) is not None:
                 if type(event) is Outcome:
                     finished.append(event)
-        self._running = 0
         return finished
 
     # Storage and streams

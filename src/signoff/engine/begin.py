@@ -8,7 +8,7 @@ from signoff._elsewhere import refuse_theirs
 from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple
-from signoff.constants import MISSING, NS_END
+from signoff.constants import MISSING
 from signoff.engine import exits, ids, pending
 from signoff.engine.changes import asker_of
 from signoff.engine.fitting import fit_results
@@ -100,10 +100,7 @@ def _told_by(run: Run, known: Pending, nodes: Sequence[str | None]) -> set[str]:
 
 def _unsaved_id(run: Run) -> str:
     """What stands for the checkpoint of a run that saves nothing; inside of a task the same when that starts over."""
-    if not run.is_nested:
-        return ids.fleeting_id()
-    task_id = run.ns.rpartition(NS_END)[2]
-    return task_id if len(task_id) == 36 else ids.as_uuid(run.ns)
+    return ids.as_uuid(run.ns) if run.is_nested else ids.fleeting_id()
 
 
 def _begin(
@@ -144,7 +141,7 @@ def _left_behind(run: Run, state: State, known: Pending, input: Any, *, is_old: 
     tells = run.program.on_leaving is not None
     if run.is_nested:
         # An earlier call of a graph that remembers: the run around has dropped its question, or caught its failure.
-        is_kept = run.remembers and (tells or bool(known.asked))
+        is_kept = tells or bool(known.asked)
     elif is_old:
         is_kept = False
     else:

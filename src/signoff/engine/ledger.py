@@ -195,7 +195,7 @@ class Ledger:
 
     def take_back(self) -> None:
         """Forget what was to be stored, and is not stored yet."""
-        self._held, self._kept, self._kept_writes, self._kept_closed = [], None, [], []
+        self._held, self._kept = [], None
 
     def again(self) -> Save | None:
         """What a signal, or a cancellation, has come in between of: to store a thing twice is as to store it once."""

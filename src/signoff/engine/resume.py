@@ -100,7 +100,6 @@ def _is_marked(run: Run) -> bool:
 def _fork(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Steps[None]:
     """Begin a new branch: a copy of the checkpoint, whose tasks have not run and whose questions are not asked."""
     run.forget_tasks()
-    ledger.index.asked = None
     state.step += 1
     state.stopped = ()
     if saved.config[CONF].get(CHECKPOINT_NS, "") != run.ns:

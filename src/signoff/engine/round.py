@@ -48,8 +48,7 @@ def _in_order(row: Row, settled: Settled) -> list[Outcome]:
 def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list[Outcome]]:
     """What a lone task that did not simply finish leads to: a pause, an error, or a handler that runs now."""
     if outcome.questions is not None:
-        ends = not run.program.pauses_branch
-        if run.is_saved and (save := ledger.outcomes(state, [outcome], ends=ends)) is not None:
+        if run.is_saved and (save := ledger.outcomes(state, [outcome], ends=True)) is not None:
             yield save
         return [outcome]
     settled: Settled = {outcome.task: outcome}
