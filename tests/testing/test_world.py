@@ -46,6 +46,18 @@ def test_a_graph_that_is_not_the_same_in_every_process_is_caught():
         World(build, [Input(EMPTY)]).crash_everywhere()
 
 
+def test_what_a_node_changes_in_place_is_caught_and_stays_in_its_run():
+    def change(state):
+        state["log"].append("unsaid")
+
+    world = World(
+        lambda saver: chain(graph(a=change, b=work("b")), "a", "b").compile(saver), [Input({"log": ["given"]})]
+    )
+    assert world.run().values == {"log": ["given", "unsaid", "b"]}
+    with pytest.raises(Violation, match=r"\['given', 'b'\][\s\S]*and not[\s\S]*\['given', 'unsaid', 'b'\]"):
+        world.crash_everywhere()
+
+
 def test_a_question_without_an_answer_in_the_script_is_named():
     world = World(PROGRAMS["two_turns"].build, [Input(EMPTY)], answers={"other?": 1})
     with pytest.raises(InvalidInput, match=r"asks 'sure\?', and the script has no answer"):

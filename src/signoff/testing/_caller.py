@@ -4,6 +4,7 @@ What it has written into its notebook survives: a caller is not the process that
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -144,7 +145,7 @@ def _tried(notebook: Notebook, doing: Steps[Any]) -> Steps[bool]:
 
 
 def _doing(act: Act) -> Steps[None]:
-    match act:
+    match deepcopy(act):  # what a node changes in place must not be in the input of the next run
         case Input(value):
             yield Do("invoke", (value, THREAD))
         case GoOn(at):
