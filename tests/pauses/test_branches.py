@@ -490,8 +490,8 @@ def test_a_node_that_runs_again_while_it_waits_makes_calls_of_its_own(open_app, 
         return f"paid {amount}"
 
     def work(state):
-        amount = len(state["log"])
-        return {"log": [pay(amount).result(), interrupt(f"close {amount}?")]}
+        done = pay(len(state["log"])).result()
+        return {"log": [done, interrupt(f"{done}, close?")]}
 
     graph = beside(work=work, other=Works().node("other"))
     app = open_app(graph.add_edge("other", "work") if again == "by an edge" else graph, pause="branch")
@@ -499,9 +499,9 @@ def test_a_node_that_runs_again_while_it_waits_makes_calls_of_its_own(open_app, 
     if again == "by the caller":
         app.invoke(Command(goto="work"))
     assert paid == [0, 1]
-    assert sorted(app.questions()) == ["close 0?", "close 1?"]
+    assert sorted(app.questions()) == ["paid 0, close?", "paid 1, close?"]
     log = app.invoke(Command(resume={id: asked for asked, id in app.ids().items()}))["log"]
-    assert log == ["other", "paid 1", "close 1?", "paid 0", "close 0?"]
+    assert log == ["other", "paid 1", "paid 1, close?", "paid 0", "paid 0, close?"]
     assert paid == [0, 1]
 
 

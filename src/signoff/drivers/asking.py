@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from signoff import forms
 from signoff._words.questions import Interrupt
 from signoff.constants import RESUME
+from signoff.drivers import meanwhile
 from signoff.drivers.digests import digest
 from signoff.drivers.lines import in_turn
 from signoff.engine import branching, ids, origin, pending
@@ -25,6 +26,8 @@ class Here(NamedTuple):
     site: Site
     after: str
     """A digest of what the graphs came to that it has called before; empty if there are none."""
+    first: str = ""
+    """The id of what it asked here before others have changed the state, if that was something else."""
 
 
 def here(scope: "Scope", site: Site, line: str | None) -> Here:
@@ -200,6 +203,9 @@ def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
         asked["is_async"] = True
     if here.after:
         asked["after"] = here.after
+    if here.first:
+        asked["first"] = here.first
+    meanwhile.note(scope, asked)
     if not getattr(scope.host.saver, "has_questions", False):
         asked["graph"] = scope.host.root.run.program.name
     return asked

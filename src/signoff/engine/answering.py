@@ -31,8 +31,9 @@ def answer_record(
     answer = StoredAnswer(value=value, at=at, asked=asked, shown=answers.shown(question.value), graph=graph)
     if question.key is not None:
         answer["key"], answer["payload"] = question.key, origin.get("payload", "")
-        if "after" in origin:
-            answer["after"] = origin["after"]
+        for name in ("after", "step", "seen", "first"):
+            if name in origin:
+                answer[name] = origin[name]
     if by is not None:
         if not isinstance(by, str):
             raise InvalidInput(f"by is {repr_of(by)}. Say who answers with a text, such as by='ana'.")

@@ -30,6 +30,22 @@ class Answer(TypedDict, total=False):
     payload: str
     after: str
     """A digest of what the graphs came to that its task had called before, for the same."""
+    step: int
+    seen: int
+    """What the task knew of the state as it asked, for the same."""
+    first: str
+    """The id of what was asked in its place, before others have changed the state, for the same."""
+
+
+def origin_of(answer: Answer) -> Origin:
+    """The question that an answer was given to, as far as that is stored."""
+    if (asked := answer.get("asked")) is not None:
+        return asked
+    asked = Origin(payload=answer.get("payload", ""), shown=answer.get("shown", ""), after=answer.get("after", ""))
+    for name in ("step", "seen", "first"):
+        if name in answer:
+            asked[name] = answer[name]
+    return asked
 
 
 def bind(resume: Any, questions: Sequence[Interrupt[Any]], *, checks_forms: bool = True) -> dict[str, Any]:

@@ -65,6 +65,11 @@ def said(payload: str, nth: int) -> str:
     return f"said\0{payload}\0{nth}"
 
 
+def again_id(question_id: str, nth: int) -> str:
+    """The id of what is asked in the place of a question that says something else by now: the n-th time."""
+    return blake2b(f"again\0{question_id}\0{nth}".encode(), digest_size=16).hexdigest()
+
+
 def is_question_of(asker_id: str, id: str, key: str | None, payload: str, most: int) -> bool:
     """Whether a question has an id that one of a task has: the one with a key, or one of so many others."""
     if key is not None:

@@ -14,7 +14,7 @@ from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import TaskWrites
 from signoff.constants import ASKS_AS, CALLED, INTERRUPT, PULL, RESUME, TASKS
 from signoff.engine import branching, ids, pending
-from signoff.engine.answers import Answer
+from signoff.engine.answers import Answer, origin_of
 from signoff.engine.calls_before import carried
 from signoff.engine.handling import failed_for, with_handlers
 from signoff.engine.origin import Origin, flagged
@@ -232,8 +232,8 @@ def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
 
 def _asks(known: Pending, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
     """Whether a question is one of those that a task asks itself."""
-    asker, payload = pending.asker_id(task, known), (origin or {}).get("payload", "")
-    return ids.is_question_of(asker, id, key, payload, len(known.answers) + 1)
+    asker, told = pending.asker_id(task, known), origin or Origin()
+    return ids.is_question_of(asker, told.get("first", id), key, told.get("payload", ""), len(known.answers) + 1)
 
 
 def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
@@ -252,7 +252,7 @@ def _answered(known: Pending, task: Task, questions: Questions) -> Iterator[Task
     """The answers that a task was given, or is to be given, marked like the questions."""
     to_come = {question.id: question.origin for question in questions}
     for id, answer in known.answers.items():
-        if id in to_come or _asks(known, task, id, answer.get("key"), answer.get("asked")):
+        if id in to_come or _asks(known, task, id, answer.get("key"), origin_of(answer)):
             asked = to_come[id] if id in to_come else _taken(answer)
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": asked}})])
 
@@ -261,14 +261,11 @@ def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrit
     """The answers that calls were given, and graphs inside of them. Made again with the same, they go on as before."""
     open = {question.id for question in pending.all_asked(known)}
     for id, answer in known.answers.items():
-        asked = answer.get("key"), answer.get("asked")
+        asked = answer.get("key"), origin_of(answer)
         if id not in open and not any(_asks(known, task, id, *asked) for task in tasks):
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": _taken(answer)}})])
 
 
 def _taken(answer: Answer) -> Origin:
     """What an answer was given to that a task has got."""
-    asked = answer.get("asked") or Origin(
-        payload=answer.get("payload", ""), shown=answer.get("shown", ""), after=answer.get("after", "")
-    )
-    return {**asked, "is_edited": True, "is_taken": True}
+    return {**origin_of(answer), "is_edited": True, "is_taken": True}

@@ -31,6 +31,12 @@ class Origin(TypedDict, total=False):
     """The beginning of what was asked, for people."""
     after: str
     """A digest of what the graphs came to that the task had called before, if there were any."""
+    step: int
+    """The step that its task ran in, where others go on while one waits."""
+    seen: int
+    """How much had been written to the state beside the results of tasks, as the task began."""
+    first: str
+    """The id of what was asked in its place, before others have changed the state."""
     at: str
     """When it was asked first."""
     is_async: bool
@@ -75,15 +81,15 @@ def beside(questions: Iterable[Interrupt[Any]]) -> tuple[Interrupt[Any], ...]:
 
 def is_outdated(then: Origin | None, payload: Callable[[], str], after: str) -> bool:
     """Whether what was answered, before a person changed the state, is not what is asked now."""
-    return then is not None and "is_taken" in then and not _says_the_same(then, payload, after)
+    return then is not None and "is_taken" in then and not says_the_same(then, payload, after)
 
 
 def is_asked_again(then: Origin | None, payload: Callable[[], str], after: str) -> bool:
     """Whether what was asked, before a person changed the state, is what is asked now."""
-    return then is not None and "is_edited" in then and _says_the_same(then, payload, after)
+    return then is not None and "is_edited" in then and says_the_same(then, payload, after)
 
 
-def _says_the_same(then: Origin, payload: Callable[[], str], after: str) -> bool:
+def says_the_same(then: Origin, payload: Callable[[], str], after: str) -> bool:
     """Whether a question has the same words as before, and comes after the same: graphs that its task calls were
     called anew, and its words need not tell what they came to."""
     return then.get("after", "") == after and then.get("payload") == payload()
@@ -92,7 +98,7 @@ def _says_the_same(then: Origin, payload: Callable[[], str], after: str) -> bool
 def is_same(then: Origin, now: Origin) -> bool:
     """Whether the question that is asked now is the one that was asked then."""
     if then.get("is_edited"):
-        return _says_the_same(then, lambda: now.get("payload", ""), now.get("after", ""))
+        return says_the_same(then, lambda: now.get("payload", ""), now.get("after", ""))
     if then.get("site") == now.get("site"):
         return True
     return _is_other_code(then, now) and then.get("payload") == now.get("payload")

@@ -1,0 +1,164 @@
+"""Promise 2: who said yes to 5 euros has not said yes to 900, whoever has changed the state meanwhile."""
+
+from typing import Any, TypedDict
+
+import pytest
+
+from signoff.graph import START, StateGraph
+from signoff.testing import Input, World, did
+from signoff.types import Command, Send, interrupt
+
+
+class Payment(TypedDict, total=False):
+    amount: int
+    paid: int
+    status: str
+    told: str
+
+
+def asking(*, key: str | None = None, **more: Any) -> Any:
+    def pay(state):
+        if interrupt(f"Pay {state['amount']}?", key=key, **more) == "yes":
+            return {"paid": state["amount"]}
+        return {"paid": 0}
+
+    return pay
+
+
+def tell(state):
+    """Asks, and tells the state another amount."""
+    interrupt("Is it more?", key="more", update={"amount": 900})
+    return {"told": "yes"}
+
+
+def raise_amount(state):
+    return {"amount": 900}
+
+
+def quiet(state):
+    return {"status": "quiet"}
+
+
+def beside(pay: Any, other: Any) -> StateGraph:
+    graph = StateGraph(Payment).add_node("pay", pay).add_node("other", other)
+    return graph.add_edge(START, "pay").add_edge(START, "other")
+
+
+KEYS = pytest.mark.parametrize("key", [None, "pay"])
+PAUSES = pytest.mark.parametrize("pause", ["step", "branch"])
+
+
+@KEYS
+@PAUSES
+def test_what_another_node_tells_as_it_asks_is_not_paid_without_being_asked(open_app, key, pause):
+    app = open_app(beside(asking(key=key), tell), pause=pause)
+    app.invoke({"amount": 5})
+    result = app.invoke(Command(resume={app.ids()["Pay 5?"]: "yes"}))
+    assert "paid" not in result
+    assert app.ids().keys() == {"Pay 900?", "Is it more?"}
+    assert {one.interrupt.value for one in app.filed()} == {"Pay 900?", "Is it more?"}
+    assert app.invoke(Command(resume={app.ids()["Pay 900?"]: "yes", "more": "yes"}))["paid"] == 900
+
+
+@KEYS
+def test_what_goes_on_beside_a_question_changes_what_is_asked(open_app, key):
+    graph = beside(asking(key=key), quiet).add_node(raise_amount).add_edge("other", "raise_amount")
+    app = open_app(graph, pause="branch")
+    assert app.ask({"amount": 5}) == ["Pay 5?"]
+    assert app.ask(Command(resume="yes")) == ["Pay 900?"]
+    assert [one.interrupt.value for one in app.filed()] == ["Pay 900?"]
+    assert app.invoke(Command(resume="yes"))["paid"] == 900
+
+
+@KEYS
+def test_so_does_a_person_who_changes_the_state_while_a_branch_waits(open_app, key):
+    app = open_app(beside(asking(key=key), quiet), pause="branch")
+    app.ask({"amount": 5})
+    app.update_state({"amount": 900}, as_node="other")
+    assert app.ask(Command(resume="yes")) == ["Pay 900?"]
+    assert app.invoke(Command(resume="no"))["paid"] == 0
+
+
+@KEYS
+@PAUSES
+def test_an_answer_counts_where_the_question_says_the_same(open_app, key, pause):
+    graph = beside(asking(key=key), quiet).add_node("more", quiet).add_edge("other", "more")
+    app = open_app(graph, pause=pause)
+    assert app.ask({"amount": 5}) == ["Pay 5?"]
+    assert app.invoke(Command(resume="yes"))["paid"] == 5
+
+
+@KEYS
+@PAUSES
+def test_what_a_node_tells_itself_takes_no_answer_back(open_app, key, pause):
+    def pay(state):
+        said = {"amount": state["amount"], "status": state["status"]}
+        interrupt(said, key=key, update={"status": "asked"})
+        interrupt({**said, "again": True}, update={"status": "asked twice"})
+        return {"paid": state["amount"]}
+
+    app = open_app(StateGraph(Payment).add_node(pay).add_edge(START, "pay"), pause=pause)
+    app.invoke({"amount": 5, "status": "new"})
+    app.invoke(Command(resume="yes"))
+    assert app.invoke(Command(resume="yes")) == {"amount": 5, "status": "asked twice", "paid": 5}
+
+
+@PAUSES
+def test_what_was_answered_before_is_asked_again_too(open_app, pause):
+    def pay(state):
+        first = interrupt(f"Pay {state['amount']}?")
+        return {"paid": state["amount"], "status": f"{first} {interrupt('Now?')}"}
+
+    def tell_later(state):
+        interrupt("Is it the same?", key="same")
+        return tell(state)
+
+    app = open_app(beside(pay, tell_later), pause=pause)
+    app.invoke({"amount": 5})
+    app.invoke(Command(resume={app.ids()["Pay 5?"]: "yes"}))
+    app.invoke(Command(resume={"same": "no"}))
+    app.invoke(Command(resume={app.ids()["Now?"]: "now"}))
+    assert app.ids().keys() == {"Pay 900?", "Is it more?"}
+    assert app.invoke(Command(resume={app.ids()["Pay 900?"]: "yes"}))["status"] == "yes now"
+
+
+@PAUSES
+def test_what_came_by_a_send_has_an_input_of_its_own(open_app, pause):
+    def pay(payment):
+        interrupt(f"Pay {payment['amount']}?")
+        return {"paid": payment["amount"]}
+
+    graph = beside(lambda state: None, tell).add_node("send", pay)
+    graph.add_conditional_edges(START, lambda state: [Send("send", {"amount": 5})], ["send"])
+    app = open_app(graph, pause=pause)
+    app.invoke({"amount": 5})
+    assert app.invoke(Command(resume={app.ids()["Pay 5?"]: "yes"}))["paid"] == 5
+
+
+@PAUSES
+def test_whoever_accepts_changes_gets_what_is_asked_now(open_app, pause):
+    app = open_app(beside(asking(), tell), pause=pause)
+    app.invoke({"amount": 5})
+    result = app.invoke(Command(resume={app.ids()["Pay 5?"]: "yes"}), on_changed="accept")
+    assert result["paid"] == 900
+
+
+def checked(state):
+    """Looks at whether an answer was given to what it asks. (So it is with the answers of the world below.)"""
+    asked = f"Pay {state['amount']}?"
+    did("paid" if interrupt(asked) == f"to {asked}" else "paid without being asked")
+    return {"paid": 1}
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("other", [tell, quiet])
+@PAUSES
+def test_it_is_asked_again_wherever_a_process_is_killed(pause, other, is_async):
+    def build(saver):
+        graph = beside(checked, other).add_node(raise_amount).add_edge("other", "raise_amount")
+        return graph.compile(saver, pause=pause)
+
+    script, answers = [Input({"amount": 5})], lambda question: f"to {question.value}"
+    world = World(build, script, answers=answers, is_async=is_async, same_history=False)
+    assert world.run().witness.done["paid"] == 1
+    world.crash_everywhere()
