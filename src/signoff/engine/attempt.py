@@ -7,6 +7,7 @@ from signoff._elsewhere import told_of_theirs
 from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff._words.policies import RetryPolicy
+from signoff.engine.at_edges import is_kept_at_edges, result_at_edges
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
 from signoff.engine.origin import flagged
@@ -224,13 +225,18 @@ def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> St
 
     They see the state as this task leaves it.
     """
+    kept = [result_at_edges(task, writes)] if is_kept_at_edges(program, scope, writes) else []
     writes = [*scope.writes, *writes]
     ahead = preview(program, task.values, writes) if task.node.branches else {}
     for branch in task.node.branches:
         seen = branch.read(ahead, task.step, scope.host.run.stop)
         if branch.sees_result and type(seen) is dict and isinstance(scope.output, dict):
             seen = {**scope.output, **seen}
-        chosen = yield Call(branch.path, seen, concludes=True)
+        try:
+            chosen = yield Call(branch.path, seen, concludes=True)
+        except GraphInterrupt:
+            scope.asides.extend(kept)
+            raise
         writes += branch.route(chosen)
     return writes
 

@@ -153,6 +153,7 @@ def waits(waiting: Iterable[Outcome]) -> list[Write]:
 def carried(run: Run, over: Collection[str], waiting: Iterable[Outcome], answered: Collection[str]) -> list[Record]:
     """What stays kept with the next checkpoint for the tasks that wait: all but what has become part of the state."""
     stored = {**(pending.as_saved(run.known) if run.known is not None else {}), **run.called}
+    over = {*over, *map(ids.came_to_id, over)}
     kept = {id: writes for id, writes in stored.items() if id not in over and not _is_in_state(id)}
     for question, answer in run.answers.items():
         if question not in answered:

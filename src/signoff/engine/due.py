@@ -5,6 +5,7 @@ from itertools import groupby
 
 from signoff.constants import PULL, TASKS
 from signoff.engine import pending
+from signoff.engine.at_edges import at_edges
 from signoff.engine.changes import check_asking, check_joins, check_nodes, check_readable
 from signoff.engine.handling import handler_task, with_handlers
 from signoff.engine.ids import send_digests
@@ -62,10 +63,12 @@ def row_of(run: Run, state: State, due: Due) -> Row:
 def planned(run: Run, state: State, only: Container[str] | None = None) -> list[Task]:
     """The tasks that are due, or only some, where a thread goes on. What they could read before, they still can."""
     try:
-        return next_tasks(run.program, state, run.stop, only)
+        tasks = next_tasks(run.program, state, run.stop, only)
     except Exception:
         check_readable(run, state)
         raise
+    known = run.known
+    return tasks if known is None else [at_edges(task, known) if task.node.branches else task for task in tasks]
 
 
 def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:

@@ -102,6 +102,11 @@ def is_aside(task_id: str) -> bool:
     return task_id.startswith(_ASIDE)
 
 
+def came_to_id(task_id: str) -> str:
+    """The id under which is kept what the function of a task came to, while an edge behind it asks."""
+    return as_uuid(f"came to\0{task_id}")
+
+
 def answer_id(question_id: str) -> str:
     """The id under which an answer is stored: one for each question, so that a second one shows."""
     return as_uuid(f"answer\0{question_id}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from signoff import _scope
 from signoff.constants import ASKS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, RESUME
+from signoff.engine.ids import came_to_id
 
 if TYPE_CHECKING:
     from signoff._snapshots import StateSnapshot
@@ -62,6 +63,8 @@ class Witness:
         self.seen_dead: set[str] = set()
         """The processes that others know to be gone."""
         self._done_by: dict[tuple[str, str], list[str]] = {}
+        self._at_edges: dict[str, str] = {}
+        """The ids of tasks, by those under which it is stored what their functions came to, while an edge asks."""
         self._results: set[str] = set()
         self._answered: dict[str, Any] = {}
         self._threads: dict[str, _Thread] = {}
@@ -75,6 +78,7 @@ class Witness:
             self._object(f"task {task.name!r} was run again by {process.name}, though its result had been stored")
         self.calls += 1
         self._done_by[process.name, task.id] = []
+        self._at_edges[came_to_id(task.id)] = task.id
 
     def see_done(self, process: "Process", what: str) -> int:
         """A task had a side effect. Returns how many such there were."""
@@ -152,7 +156,8 @@ class Witness:
                 self._see_answers(process, task_id, value)
         if any(channel not in _NOT_RESULTS for channel, _ in writes) and task_id not in self._results:
             self._results.add(task_id)
-            self.kept.update(self._done_by.pop((process.name, task_id), ()))
+            done_by = process.name, self._at_edges.get(task_id, task_id)
+            self.kept.update(self._done_by.pop(done_by, ()))
 
     def _see_answers(self, process: "Process", task_id: str, answers: Any) -> None:
         if not answers:

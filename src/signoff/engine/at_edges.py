@@ -1,0 +1,44 @@
+"""At the edges: the function of a task has come to its end, and a conditional edge behind it asks.
+
+What the function came to is kept with the question. The answer is for that, and the function is not called again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from signoff.constants import NO_WRITES
+from signoff.engine import ids
+from signoff.engine.pending import Pending
+from signoff.engine.program import Action, Program, Write
+from signoff.engine.task import Record, Task
+
+
+def is_kept_at_edges(program: Program, scope: Any, writes: Sequence[Write]) -> bool:
+    """Whether all that a function came to are its writes, and all of these can be kept.
+
+    One that has asked or called something itself is called again: the questions of its edges have places behind that.
+    """
+    task, output = scope.task, scope.output
+    if task.node.is_hidden or not (task.node.branches and scope.host.run.is_saved):
+        return False
+    if scope.asked or scope.keys or scope.calls or scope.asides or scope.writes or scope.came_to or scope.led_by:
+        return False
+    is_seen_whole = not isinstance(output, dict) or output.keys() <= program.channels.keys()
+    return is_seen_whole and program.unsaved.isdisjoint(key for key, _ in writes)
+
+
+def result_at_edges(task: Task, writes: Sequence[Write]) -> Record:
+    """What is stored of a function that has come to its end."""
+    return ids.came_to_id(task.id), list(writes) or [(NO_WRITES, None)], task.saved_path
+
+
+def at_edges(task: Task, known: Pending) -> Task:
+    """A task as it goes on: at its edges, if its function has come to its end before."""
+    writes = known.results.get(ids.came_to_id(task.id))
+    if writes is None:
+        return task
+    came_to = Action(task.name, lambda _: writes, runs_inline=True)
+    again = task.retargeted(replace(task.node, action=came_to, updates=list, retry=(), cache=None), task.path)
+    again.id = task.id
+    return again
