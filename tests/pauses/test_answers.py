@@ -1,6 +1,7 @@
 """Promise 2: an answer reaches the question it was given to, or is refused."""
 
 from datetime import UTC, datetime
+from itertools import count
 
 import pytest
 
@@ -8,7 +9,7 @@ from signoff.errors import AlreadyAnswered, GraphInterrupt, InvalidAnswer, Inval
 from signoff.types import Command, Interrupt, interrupt
 
 from .programs import NEW, Works, asking, beside, line
-from .ways import EACH_SERVER_ONCE
+from .ways import EACH_SERVER_ONCE, on_thread
 
 ON_SERVERS = EACH_SERVER_ONCE
 
@@ -189,3 +190,22 @@ def test_an_answer_at_the_end_of_an_old_turn_is_refused_and_changes_nothing(open
     with pytest.raises(InvalidAnswer, match="at an old checkpoint"):
         app.invoke(Command(resume="yes"), ended)
     assert app.get_state() == before
+
+
+@pytest.mark.parametrize(("key", "warnings"), [(None, 1), ("draft", 0)])
+def test_a_node_that_asks_something_else_when_it_runs_again_is_told_of_once(
+    open_app, caplog, monkeypatch, key, warnings
+):
+    monkeypatch.setattr("signoff.drivers.asking._warned_of", set())
+    numbers = count(1)
+
+    def review(state):
+        return {"log": [interrupt(f"Send draft {next(numbers)}?", key=key)]}
+
+    app = open_app(line(review=review))
+    for name in "ab":
+        app.invoke(NEW, on_thread(name))
+        assert app.invoke(Command(resume="yes"), on_thread(name)) == {"log": ["yes"]}
+    said = [record.getMessage() for record in caplog.records if record.name == "signoff"]
+    assert len(said) == warnings
+    assert all("'review' asked 'Send draft 1?'" in one and "asks 'Send draft 2?'" in one for one in said)

@@ -168,7 +168,29 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any, 
     run.given.pop(id, None)
     if run.found:
         run.found.pop(id, None)
+    if then is not None and scope.task.name not in _warned_of:
+        _warn_of_other_words(scope.task.name, then, value)
     return typed
+
+
+_warned_of: set[str] = set()
+
+
+def _warn_of_other_words(node: str, then: Origin, value: Any) -> None:
+    """Say once for a node that it has got the answer to other words than it asks by now."""
+    if then.get("payload", "") in ("", digest(value)):
+        return
+    _warned_of.add(node)
+    import logging
+
+    logging.getLogger("signoff").warning(
+        "Node %r asked %s, and was answered. Now that it runs again it asks %s in the same place, and has got the "
+        "answer. If that is not just a time, or the like, what was approved may not be what is done: make it in a "
+        "node before, or in a @task, whose result is kept. A question with a key is not looked at.",
+        node,
+        then.get("shown"),
+        shown(value),
+    )
 
 
 _OTHER_FORM = (
