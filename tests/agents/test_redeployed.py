@@ -8,6 +8,7 @@ from langchain_core.tools import StructuredTool, tool
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, ToolRetryMiddleware
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, ReplayMismatch
 from signoff.types import Command, interrupt
 
@@ -180,11 +181,32 @@ def test_an_edit_is_not_forgotten_when_the_tool_is_not_watched_over_any_more(dep
     assert app.questions() == ["Really?"]
 
 
-def test_a_tool_that_asks_by_itself_need_not_be_watched_over(deploy, desk, asking_pay):
-    app = deploy(PAY, watched={}, tools=[asking_pay])
-    app.invoke(USER)
-    app.invoke(Command(resume="yes"))
-    assert desk.ran == ["pay 5 yes"]
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("Really?", None),
+        ("Really?", "sure"),
+        ("Really?", "c1-sure"),
+        ({"action_requests": [{"name": "pay", "args": {}}], "review_configs": []}, None),
+        ({"action_requests": [{"name": "pay", "args": {}}]}, "sure"),
+        ({"review_configs": []}, "sure"),
+        ({"type": "tool_approval", "name": "pay", "args": {}, "tool_call_id": "c1"}, "sure"),
+        ({"review_config": {}, "name": "pay", "args": {}, "tool_call_id": "c1"}, "sure"),
+    ],
+)
+def test_a_tool_that_asks_by_itself_need_not_be_watched_over(desk, question, key):
+    @tool
+    def pay(amount: int, to: str) -> str:
+        """Pay somebody."""
+        desk.ran.append(f"pay {amount} {interrupt(question, key=key)} {interrupt('Now?')}")
+        return "paid"
+
+    app = create_agent(scripted(calls(PAY)), [pay], checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    app.invoke(USER, config)
+    app.invoke(Command(resume="yes"), config)
+    app.invoke(Command(resume="now"), config)
+    assert desk.ran == ["pay 5 yes now"]
 
 
 def test_a_tool_that_calls_an_agent_which_asks_need_not_be_watched_over(open_agent, desk):
