@@ -19,7 +19,7 @@ from signoff.agents.middleware import (
 )
 from signoff.agents.middleware.base import NotInThisWay
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import InvalidAnswer, NeedsAsync, QuestionsOpen
+from signoff.errors import InvalidAnswer, InvalidInput, NeedsAsync, QuestionsOpen
 from signoff.func import task
 from signoff.prebuilt import ToolRuntime
 from signoff.types import Command, Send, interrupt
@@ -498,18 +498,32 @@ def test_arguments_that_were_changed_in_the_state_are_asked_about_anew(open_desk
     assert desk.ran == []
 
 
-def test_a_call_in_a_history_from_elsewhere_is_asked_about(desk):
-    class Foreign(AgentMiddleware):
-        @hook_config(can_jump_to=["tools"])
-        def before_agent(self, state: Any, runtime: Any) -> Any:
-            return {"jump_to": "tools"}
+class Foreign(AgentMiddleware):
+    """Begins with the tools: the calls are in the history already."""
 
+    @hook_config(can_jump_to=["tools"])
+    def before_agent(self, state: Any, runtime: Any) -> Any:
+        return {"jump_to": "tools"}
+
+
+def test_a_call_in_a_history_from_elsewhere_is_asked_about(desk):
     model = scripted()
     app = create_agent(
         model, desk.tools, interrupt_on={"pay": True}, middleware=[Foreign()], checkpointer=InMemorySaver()
     )
     history = {"messages": [HumanMessage("pay"), AIMessage("", tool_calls=[PAY])]}
     assert asks_about(app.invoke(history, CONFIG)) == [("pay", PAY["args"])]
+    assert desk.ran == []
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("other", [MAIL, LOOK], ids=["watched", "unwatched"])
+def test_calls_in_a_history_from_elsewhere_that_share_an_id_are_refused(open_desk, desk, mode, other):
+    """A decision goes by the id: that on one of them would be taken for that on the other."""
+    app = open_desk(middleware=[Foreign()], mode=mode)
+    twice = [PAY, {**other, "id": PAY["id"]}]
+    with pytest.raises(InvalidInput, match="'c1', so it cannot be told which of them a person decides on"):
+        app.invoke({"messages": [HumanMessage("pay"), AIMessage("", tool_calls=twice)]})
     assert desk.ran == []
 
 

@@ -10,6 +10,7 @@ from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, ToolRetryMiddleware
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, ReplayMismatch
+from signoff.prebuilt import add_human_in_the_loop
 from signoff.types import Command, interrupt
 
 from .desk import (
@@ -145,6 +146,17 @@ def test_a_rejected_call_that_middleware_made_does_not_run_by_a_rule_that_came_w
     app.invoke(USER)
     app = deploy(rules=["pay"], middleware=[Paying()])
     assert "rejected this call of pay" in results(app.invoke(with_answer(app, mode, pay=reject())))["c2"]
+    assert desk.ran == []
+
+
+def test_an_answer_about_a_tool_that_asks_nobody_any_more_is_refused_though_others_are_watched_over(deploy, desk):
+    pay, *others = desk.tools
+    asking = add_human_in_the_loop(pay, interrupt_config={"allow_ignore": True, "allow_accept": True})
+    app = deploy(PAY, watched={"mail": True}, tools=[asking, *others])
+    app.invoke(USER)
+    app = deploy(watched={"mail": True})
+    with pytest.raises(ReplayMismatch, match="'pay', and that tool asks nobody any more"):
+        app.invoke(Command(resume=[{"type": "ignore", "args": None}]))
     assert desk.ran == []
 
 

@@ -81,7 +81,9 @@ class ToolStep(ToolNode):
 
     def _watched(self, gate: Gate, input: Any, config: RunnableConfig, *, is_async: bool) -> Steps[Any]:
         scope = scope_of(config)
-        wanted = as_it_stands(read_input(input, self.messages_key, scope), {call["id"] for call in sent_before(scope)})
+        wanted = read_input(input, self.messages_key, scope)
+        check_ids(wanted, gate.policies)
+        wanted = as_it_stands(wanted, {call["id"] for call in sent_before(scope)})
         check_asking(self.tools_by_name, scope)
         shown = calls_shown(scope, wanted.calls)
         check_watched(shown, gate.policies, scope)
@@ -89,7 +91,6 @@ class ToolStep(ToolNode):
         decisions: dict[str, Decided] = {}
         watched = [call for call in wanted.calls if call["name"] in gate.policies]
         if watched:
-            check_ids(watched)
             rules = rules_in_state(wanted.state)
             decisions = yield from self._screened(gate, watched, wanted, rules, config, shown)
         # What a tool is that only a wrapper knows is seen behind that: it is asked about there.
