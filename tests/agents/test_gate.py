@@ -931,13 +931,31 @@ def test_a_call_that_is_corrected_after_it_was_made_does_not_hurry_the_model(des
     assert sorted(desk.ran) == ["look ana", "mail bo", "pay 5 ana"]
 
 
+@tool
+def sign(page: int) -> str:
+    """Sign a page."""
+    return str(interrupt(f"Really page {page}?"))
+
+
+def test_of_calls_that_are_changed_only_those_are_asked_about_again_that_are_still_to_be_made(desk, open_agent):
+    first, second = call("sign", "c8", page=1), call("sign", "c9", page=1)
+
+    def agent(saver):
+        watch = HumanInTheLoopMiddleware({"pay": True, "sign": True})
+        wanted = calls(PAY, first, second, id="ai-1")
+        return create_agent(scripted(wanted, "done"), [*desk.tools, sign], middleware=[watch], checkpointer=saver)
+
+    app = open_agent(agent)
+    app.invoke(USER)
+    app.invoke(Command(resume=decide(APPROVE, APPROVE, APPROVE)))
+    paid_otherwise, other_page = call("pay", "c1", amount=6, to="ana"), call("sign", "c9", page=2)
+    app.update_state({"messages": [calls(paid_otherwise, first, other_page, id="ai-1")]})
+    assert asks_about(app.invoke(None)) == [("sign", {"page": 2})]
+    assert desk.ran == ["pay 5 ana"]
+
+
 def test_what_was_paid_is_not_paid_again_when_a_call_beside_it_is_corrected(desk, open_agent):
     """All three calls are one question, and one task: a tool among them asks by itself when the others are made."""
-
-    @tool
-    def sign(page: int) -> str:
-        """Sign a page."""
-        return str(interrupt(f"Really page {page}?"))
 
     def agent(saver):
         watch = HumanInTheLoopMiddleware({"pay": True, "mail": True, "sign": True})
