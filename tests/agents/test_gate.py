@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool, tool
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from signoff.agents import Rule, create_agent
 from signoff.agents.middleware import (
@@ -158,6 +158,15 @@ def test_a_tool_that_middleware_runs_under_a_name_that_no_tool_has_is_asked_abou
     app = open_desk({**PAY, "name": "transfer"}, middleware=[Swapping(desk.tools[0])])
     assert asks_about(app.invoke(USER)) == [("pay", PAY["args"])]
     app.invoke(Command(resume=decide(reject())))
+    assert desk.ran == []
+
+
+def test_a_call_of_no_tool_that_middleware_made_one_of_is_looked_at_as_any_other(open_desk, desk):
+    """Who approved the dry run would have paid."""
+    dry = {"amount": 900, "to": "ana", "dry_run": True}
+    result = open_desk({**PAY, "name": "transfer"}, middleware=[Tampering(name="pay", args=dry)]).invoke(USER)
+    assert "__interrupt__" not in result
+    assert "the tool 'pay' has no argument 'dry_run'" in results(result)["c1"]
     assert desk.ran == []
 
 
@@ -360,6 +369,39 @@ def test_a_call_of_a_tool_that_a_wrapper_brings_may_be_changed(open_with_lent_to
     result = app.invoke(Command(resume=with_answer(mode, edit("pay", amount=4, to="ana"))))
     assert desk.ran == ["pay 4 ana"]
     assert records(result)["c1"]["ran"] == {"name": "pay", "args": {"amount": 4, "to": "ana"}}
+
+
+class Span(BaseModel):
+    """Arguments that fit only together."""
+
+    first: int
+    last: int
+
+    @model_validator(mode="after")
+    def in_order(self) -> "Span":
+        if self.first > self.last:
+            raise ValueError("the first is behind the last")
+        return self
+
+
+def test_arguments_that_do_not_fit_together_are_neither_asked_about_nor_put_in_the_place_of_others():
+    @tool(args_schema=Span)
+    def delete(first: int, last: int) -> str:
+        """Delete pages."""
+        return f"deleted {first} to {last}"
+
+    def agent(**args: int) -> Any:
+        model = scripted(calls(call("delete", **args)))
+        return create_agent(model, [delete], interrupt_on={"delete": True}, checkpointer=InMemorySaver())
+
+    assert "the first is behind the last" in results(agent(first=2, last=1).invoke(USER, CONFIG))["c1"]
+    app = agent(first=1, last=2)
+    app.invoke(USER, CONFIG)
+    with pytest.raises(InvalidAnswer, match="the first is behind the last"):
+        app.invoke(Command(resume=decide(edit("delete", first=3, last=1))), CONFIG)
+    assert (
+        "deleted 3 to 3" in results(app.invoke(Command(resume=decide(edit("delete", first=3, last=3))), CONFIG))["c1"]
+    )
 
 
 class Open(BaseModel):

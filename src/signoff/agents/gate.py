@@ -79,11 +79,11 @@ class Gate:
     def straightened(self, request: ToolCallRequest) -> ToolCallRequest:
         """A request whose name is that of the tool that would run, whichever of the two middleware has changed."""
         call, tool = request.tool_call, request.tool
-        if tool is None or tool.name == call["name"]:
+        if tool is not None and tool.name == call["name"]:
             return request
         if call["name"] in self.tools:
             return request.override(tool=self.tools[call["name"]])
-        return request.override(tool_call={**call, "name": tool.name})
+        return request if tool is None else request.override(tool_call={**call, "name": tool.name})
 
     # Screening
 
