@@ -58,6 +58,11 @@ def test_a_tool_on_the_allow_list_is_not_asked_about_and_the_history_says_why(op
     assert records(result)["c1"] == {"type": "rule", "rule": {"name": "pa*", "tool": "pa*"}}
 
 
+def test_a_rule_holds_in_a_run_without_a_thread_though_there_is_a_store(desk):
+    make(desk, None, pay("c1"), rules=["pay"], store=InMemoryStore()).invoke(USER)
+    assert desk.ran == ["pay 5 ana"]
+
+
 def test_a_rule_is_for_its_arguments_only(open_agent, desk):
     rule = Rule(tool="pay", args={"to": "an*"}, when=lambda request: request.tool_call["args"]["amount"] < 10)
     wanted = calls(
@@ -178,6 +183,17 @@ def test_from_here_on_for_a_pattern_of_arguments(open_agent, desk):
     app.invoke(MORE)
     assert "__interrupt__" in app.invoke(MORE)
     assert desk.ran == ["pay 5 ana", "pay 7 ana"]
+
+
+def test_from_here_on_holds_for_the_tool_that_a_call_was_turned_into(open_agent, desk):
+    turns = [pay("c1"), calls(call("mail", "c2", to="bo"))]
+    app = open_agent(lambda saver: make(desk, saver, *turns))
+    app.invoke(USER)
+    put = {"type": "edit", "edited_action": {"name": "mail", "args": {"to": "ana"}}}
+    assert "__interrupt__" in app.invoke(Command(resume=decide(put)))
+    app.invoke(Command(resume=from_here_on()))
+    assert "__interrupt__" not in app.invoke(MORE)
+    assert desk.ran == ["mail ana", "mail bo"]
 
 
 @pytest.mark.parametrize("until", ["2030-01-01T01:00:00", "2030-01-01T01:00:00Z", "2030-01-01T03:00:00+02:00"])

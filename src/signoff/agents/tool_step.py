@@ -186,13 +186,10 @@ class ToolStep(ToolNode):
             passing = made.passing(call, wanted.calls) if self.wraps else None
             admission = self._admission(call, make, check_sync)
             handler = self._entrance(wanted, passing, admission)
-            request, wraps = self._request(call, wanted.state, config), self._wraps_of(admission)
-            for middleware in reversed(wraps):
+            request = self._request(call, wanted.state, config)
+            for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
-            if admission is None or not wraps:
-                result = handler(request)
-            else:
-                result = admission.told(handler(admission.given(request)))
+            result = handler(request) if admission is None else admission.told(handler(admission.given(request)))
             return checked(result, self._made_around(call, wanted)) if self.wraps else result
 
         return one
@@ -202,10 +199,10 @@ class ToolStep(ToolNode):
             passing = made.passing(call, wanted.calls) if self.wraps else None
             admission = self._admission(call, make, _any_tool)
             handler = self._aentrance(wanted, passing, admission)
-            request, wraps = self._request(call, wanted.state, config), self._wraps_of(admission)
-            for middleware in reversed(wraps):
+            request = self._request(call, wanted.state, config)
+            for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.awrap_tool_call, handler)
-            if admission is None or not wraps:
+            if admission is None:
                 result = await handler(request)
             else:
                 result = admission.told(await handler(admission.given(request)))
