@@ -212,6 +212,21 @@ def test_links_in_a_circle_are_refused(folder):
         folder.read("/a")
 
 
+def test_links_in_a_circle_and_to_nothing_are_not_listed(folder):
+    folder.write("/text", "text")
+    (folder.root / "a").symlink_to(folder.root / "b")
+    (folder.root / "b").symlink_to(folder.root / "a")
+    (folder.root / "c").symlink_to(folder.root / "gone")
+    assert list(folder.paths()) == ["/text"]
+
+
+def test_folders_behind_links_are_not_listed(folder):
+    folder.write("/dir/a", "text")
+    (folder.root / "again").symlink_to(folder.root / "dir")
+    (folder.root / "dir" / "up").symlink_to(folder.root)
+    assert list(folder.paths()) == ["/dir/a"]
+
+
 def test_an_absolute_path_of_the_machine_is_one_inside_of_the_folder(folder, outside):
     folder.write(str(outside), "mine")
     assert outside.read_text() == "secret"
@@ -228,6 +243,8 @@ def test_what_is_no_text_or_too_big_is_told(folder):
     folder.write("/a", "four")
     with pytest.raises(FileError, match="more than 3"):
         small.read("/a")
+    small.write("/a", "six")
+    assert small.read("/a") == "six"
 
 
 @pytest.mark.parametrize("path", ["/a\ud800", "/" + "x" * 300, "/" + "a/" * 3000, "/fifo", "/here/below", "/locked/a"])

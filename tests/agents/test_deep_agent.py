@@ -411,6 +411,16 @@ def test_an_agent_as_a_compiled_subagent_asks_through_the_root(open_agent):
     assert RAN == ["a"]
 
 
+def test_a_question_names_all_subagents_on_the_way_to_the_one_that_asks():
+    inner = create_agent(working("a"), [sample_tool], interrupt_on=WATCHED)
+    helper = {"name": "helper", "description": "helps", "runnable": inner}
+    leader = create_deep_agent(scripted(handing("helper")), subagents=[helper])
+    chief = {"name": "chief", "description": "leads", "runnable": leader}
+    app = create_deep_agent(scripted(handing("chief")), subagents=[chief], checkpointer=InMemorySaver())
+    (question,) = app.invoke(USER, CONFIG)["__interrupt__"]
+    assert question.value["path"] == ["chief", "helper"]
+
+
 def test_the_same_call_id_in_a_subagent_is_not_approved_by_the_answer_to_the_agent(open_team):
     inner = scripted(calls(call("sample_tool", "c1", text="a")), "worked")
     outer = scripted(

@@ -269,6 +269,22 @@ def test_a_predicate_that_changes_its_mind_does_not_free_a_rejected_call(open_ag
     check_transcript(result["messages"])
 
 
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_predicate_that_changes_its_mind_does_not_free_a_call_that_is_shown_anew(open_agent, desk, mode):
+    asks, seen = [True], ["before"]
+
+    def make(saver: Any) -> Any:
+        pay: Any = {"when": lambda request: asks[0], "preview": lambda request: seen[0]}
+        watch = HumanInTheLoopMiddleware({"pay": pay}, interrupt_mode=mode)
+        return create_agent(scripted(calls(PAY)), desk.tools, middleware=[watch], checkpointer=saver)
+
+    app = open_agent(make)
+    app.invoke(USER)
+    asks[0], seen[0] = False, "after"
+    assert "__interrupt__" in app.invoke(Command(resume=decide(APPROVE) if mode == "batched" else APPROVE))
+    assert desk.ran == []
+
+
 def test_the_short_form_is_interrupt_on(desk):
     app = create_agent(scripted(calls(PAY)), desk.tools, interrupt_on={"pay": True}, checkpointer=InMemorySaver())
     asked = app.invoke(USER, {"configurable": {"thread_id": "1"}})["__interrupt__"]

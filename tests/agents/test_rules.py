@@ -58,6 +58,11 @@ def test_a_tool_on_the_allow_list_is_not_asked_about_and_the_history_says_why(op
     assert records(result)["c1"] == {"type": "rule", "rule": {"name": "pa*", "tool": "pa*"}}
 
 
+def test_a_rule_holds_in_a_run_without_a_thread_though_there_is_a_store(desk):
+    make(desk, None, pay("c1"), rules=["pay"], store=InMemoryStore()).invoke(USER)
+    assert desk.ran == ["pay 5 ana"]
+
+
 def test_a_rule_is_for_its_arguments_only(open_agent, desk):
     rule = Rule(tool="pay", args={"to": "an*"}, when=lambda request: request.tool_call["args"]["amount"] < 10)
     wanted = calls(
@@ -96,6 +101,10 @@ def test_a_time_without_a_zone_is_refused():
     [
         ({"path": "/tmp/*"}, {"path": "/tmp/a"}, True),
         ({"path": "/tmp/*"}, {"path": "/tmp/../etc/passwd"}, False),
+        ({"path": "/tmp/*"}, {"path": "/tmp/.."}, False),
+        ({"path": "C:\\tmp\\*"}, {"path": "C:\\tmp\\..\\secrets"}, False),
+        ({"path": "/tmp/*"}, {"path": "/tmp/a..b"}, True),
+        ({"path": "/tmp/*"}, {"path": ["/tmp/a"]}, False),
         ({"path": "/tmp/*"}, {}, False),
         ({"command": "git *"}, {"command": "git status"}, True),
         ({"command": "git *"}, {"command": "git status; rm -rf /"}, False),
@@ -105,11 +114,20 @@ def test_a_time_without_a_zone_is_refused():
         ({"url": "https://example.com/*"}, {"url": "https://example.com/?a=1&b=2"}, True),
         ({"amount": 5}, {"amount": 5, "to": "x"}, True),
         ({"amount": 5}, {"amount": 6}, False),
+        ({"amount": 5}, {"amount": "5"}, False),
+        ({"amount": "5"}, {"amount": 5}, False),
         ({"text": "*"}, {"text": "../;"}, True),
     ],
 )
 def test_a_pattern_is_for_what_it_seems_to_say(wanted, given, is_meant):
     assert fits("tool", wanted, "tool", given) is is_meant
+
+
+@pytest.mark.parametrize("name", ["bash", "cmd", "code", "command", "commands", "script", "shell", "shell_command"])
+def test_a_pattern_for_commands_is_for_no_second_command_inside_of_one(name):
+    assert fits("tool", {name: "git *"}, "tool", {name: "git log a.txt"})
+    chained = ["; x", "| x", "&& x", "& x", "$(x)", "`x`", "> x", "< x", "\nx", "<(x)", "{x,y}"]
+    assert [more for more in chained if fits("tool", {name: "git *"}, "tool", {name: f"git log {more}"})] == []
 
 
 # Rules of people
@@ -167,14 +185,27 @@ def test_from_here_on_for_a_pattern_of_arguments(open_agent, desk):
     assert desk.ran == ["pay 5 ana", "pay 7 ana"]
 
 
-def test_from_here_on_until_a_time(desk):
+def test_from_here_on_holds_for_the_tool_that_a_call_was_turned_into(open_agent, desk):
+    turns = [pay("c1"), calls(call("mail", "c2", to="bo"))]
+    app = open_agent(lambda saver: make(desk, saver, *turns))
+    app.invoke(USER)
+    put = {"type": "edit", "edited_action": {"name": "mail", "args": {"to": "ana"}}}
+    assert "__interrupt__" in app.invoke(Command(resume=decide(put)))
+    app.invoke(Command(resume=from_here_on()))
+    assert "__interrupt__" not in app.invoke(MORE)
+    assert desk.ran == ["mail ana", "mail bo"]
+
+
+@pytest.mark.parametrize("until", ["2030-01-01T01:00:00", "2030-01-01T01:00:00Z", "2030-01-01T03:00:00+02:00"])
+def test_from_here_on_until_a_time(desk, until):
     clock = Clock()
     app = make(desk, InMemorySaver(), pay("c1"), pay("c2"), pay("c3"), clock=clock)
     app.invoke(USER, CONFIG)
-    app.invoke(Command(resume=from_here_on({"until": "2030-01-01T01:00:00+00:00"})), CONFIG)
+    app.invoke(Command(resume=from_here_on({"until": until})), CONFIG)
+    clock.now += timedelta(minutes=59)
     app.invoke(MORE, CONFIG)
     assert len(desk.ran) == 2
-    clock.now += timedelta(hours=2)
+    clock.now += timedelta(minutes=1)
     assert "__interrupt__" in app.invoke(MORE, CONFIG)
 
 

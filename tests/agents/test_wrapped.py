@@ -17,6 +17,7 @@ from signoff.prebuilt import ToolNode
 from signoff.types import Command, interrupt
 
 from .desk import (
+    APPROVE,
     LOOK,
     MAIL,
     PAY,
@@ -519,7 +520,7 @@ class StandingIn(AgentMiddleware):
         self.made: list[Any] = []
 
     def wrap_tool_call(self, request: Any, handler: Any) -> Any:
-        self.made.append(request.tool_call["args"])
+        self.made.append((request.tool.name, request.tool_call["args"]))
         return ToolMessage("made elsewhere", tool_call_id=request.tool_call["id"])
 
     async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
@@ -548,9 +549,18 @@ def test_wrappers_are_given_what_a_person_has_put_in_the_place_of_a_call(open_de
     app.invoke(USER)
     result = app.invoke(Command(resume=decide(put)))
     action = put["edited_action"]
-    assert (elsewhere.made, desk.ran) == ([action["args"]], [])
+    assert (elsewhere.made, desk.ran) == ([(action["name"], action["args"])], [])
     assert results(result)["c1"].endswith("made elsewhere")
     assert (records(result)["c1"]["type"], records(result)["c1"]["ran"]) == ("edit", action)
+
+
+def test_a_wrapper_may_answer_in_the_place_of_a_call_that_was_approved(open_desk, desk):
+    elsewhere = StandingIn()
+    app = open_desk(PAY, middleware=[elsewhere], interrupt_on={"pay": True})
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(APPROVE)))
+    assert (elsewhere.made, desk.ran) == ([("pay", PAY["args"])], [])
+    assert results(result) == {"c1": "made elsewhere"}
 
 
 def test_what_a_person_has_put_in_the_place_of_a_call_passes_wrappers_and_is_not_asked_about_again(open_desk, desk):

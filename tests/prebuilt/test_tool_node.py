@@ -168,6 +168,14 @@ def test_a_schema_of_the_users_own_need_not_have_what_is_injected(schema):
     assert result["messages"][0].content == "a ['messages'] c7 c7"
 
 
+def test_a_wrapper_may_give_a_call_of_no_tool_the_name_of_one():
+    def wrapper(request: Any, execute: Any) -> Any:
+        return execute(request.override(tool_call={**request.tool_call, "name": "add"}))
+
+    (message,) = ToolNode([add], wrap_tool_call=wrapper).invoke([calls(call("plus", a=1, b=2))])
+    assert message.content == "3"
+
+
 def test_a_wrapper_may_give_the_tool_another_state():
     @tool
     def look(state: Annotated[dict[str, Any], InjectedState], runtime: ToolRuntime) -> str:

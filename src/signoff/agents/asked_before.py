@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from langchain_core.messages import ToolCall
 
 from signoff._words.questions import Interrupt
+from signoff.agents.gate import call_asked_about
 from signoff.constants import RETURN
 from signoff.drivers.asking import asker_id
 from signoff.engine import ids
@@ -94,6 +95,6 @@ def _decided(scope: Any, calls: Mapping[str, ToolCall]) -> Iterator[tuple[str, T
     asker = asker_id(scope)
     for id, answer in scope.host.run.known.answers.items():
         key = answer.get("key") or ""
-        call_id = key.rpartition("-")[0]
-        if call_id in calls and id == ids.question_id(asker, f"key\0{key}"):
-            yield id, calls[call_id]
+        call = calls.get(call_asked_about(key) or "")
+        if call is not None and id == ids.question_id(asker, f"key\0{key}"):
+            yield id, call

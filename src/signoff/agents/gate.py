@@ -5,6 +5,7 @@ the tool. Whatever changed one of these on the way (middleware, an edit, another
 and is asked about anew.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -78,11 +79,11 @@ class Gate:
     def straightened(self, request: ToolCallRequest) -> ToolCallRequest:
         """A request whose name is that of the tool that would run, whichever of the two middleware has changed."""
         call, tool = request.tool_call, request.tool
-        if tool is None or tool.name == call["name"]:
+        if tool is not None and tool.name == call["name"]:
             return request
         if call["name"] in self.tools:
             return request.override(tool=self.tools[call["name"]])
-        return request.override(tool_call={**call, "name": tool.name})
+        return request if tool is None else request.override(tool_call={**call, "name": tool.name})
 
     # Screening
 
@@ -187,6 +188,16 @@ def key_of(proposal: Proposal, time: tuple[int, int]) -> str:
     time: how often the call has run, and how often a person has turned it into another one.
     """
     return f"{proposal.call['id']}-{digest_of([proposal.digest, proposal.preview, time])}"
+
+
+def call_asked_about(key: str) -> str | None:
+    """The id of the call that a question is about; None if the key is one that a tool has given to its own question."""
+    found = _KEY.fullmatch(key)
+    return None if found is None else found[1]
+
+
+_KEY = re.compile(r"(.*)-[0-9a-f]{16}", re.DOTALL)
+"""What key_of() makes."""
 
 
 def _decided(proposal: Proposal, said: Mapping[str, Any], facts: dict[str, Any]) -> Decided:

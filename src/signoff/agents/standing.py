@@ -37,10 +37,15 @@ def _is_wanted(call: ToolCall, messages: Sequence[Any]) -> bool:
     return any(call["id"] == one["id"] for turn in turns for one in turn.tool_calls)
 
 
-def check_ids(calls: Sequence[ToolCall]) -> None:
-    """Refuse calls that share an id, as somebody may have written them into the state: decisions go by it."""
+def check_ids(wanted: Wanted, watched: Collection[str]) -> None:
+    """Refuse calls that share an id, as somebody may have written them into the state: decisions go by it.
+
+    Each of them may be a task of its own, so those beside it are looked at, too.
+    """
+    said, mine = last_of_model(field(wanted.state, "messages") or ()), {call["id"] for call in wanted.calls}
+    calls = [call for call in said.tool_calls if call["id"] in mine] if said is not None else wanted.calls
     ids = [call["id"] for call in calls]
-    if twice := sorted({str(id) for id in ids if ids.count(id) > 1}):
+    if twice := sorted({str(call["id"]) for call in calls if call["name"] in watched and ids.count(call["id"]) > 1}):
         raise InvalidInput(
             f"Several calls have the id {', '.join(map(repr, twice))}, so it cannot be told which of them a person "
             "decides on. Give each an id of its own."

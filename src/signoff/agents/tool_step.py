@@ -81,7 +81,9 @@ class ToolStep(ToolNode):
 
     def _watched(self, gate: Gate, input: Any, config: RunnableConfig, *, is_async: bool) -> Steps[Any]:
         scope = scope_of(config)
-        wanted = as_it_stands(read_input(input, self.messages_key, scope), {call["id"] for call in sent_before(scope)})
+        wanted = read_input(input, self.messages_key, scope)
+        check_ids(wanted, gate.policies)
+        wanted = as_it_stands(wanted, {call["id"] for call in sent_before(scope)})
         check_asking(self.tools_by_name, scope)
         shown = calls_shown(scope, wanted.calls)
         check_watched(shown, gate.policies, scope)
@@ -89,7 +91,6 @@ class ToolStep(ToolNode):
         decisions: dict[str, Decided] = {}
         watched = [call for call in wanted.calls if call["name"] in gate.policies]
         if watched:
-            check_ids(watched)
             rules = rules_in_state(wanted.state)
             decisions = yield from self._screened(gate, watched, wanted, rules, config, shown)
         # What a tool is that only a wrapper knows is seen behind that: it is asked about there.
@@ -185,13 +186,10 @@ class ToolStep(ToolNode):
             passing = made.passing(call, wanted.calls) if self.wraps else None
             admission = self._admission(call, make, check_sync)
             handler = self._entrance(wanted, passing, admission)
-            request, wraps = self._request(call, wanted.state, config), self._wraps_of(admission)
-            for middleware in reversed(wraps):
+            request = self._request(call, wanted.state, config)
+            for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
-            if admission is None or not wraps:
-                result = handler(request)
-            else:
-                result = admission.told(handler(admission.given(request)))
+            result = handler(request) if admission is None else admission.told(handler(admission.given(request)))
             return checked(result, self._made_around(call, wanted)) if self.wraps else result
 
         return one
@@ -201,10 +199,10 @@ class ToolStep(ToolNode):
             passing = made.passing(call, wanted.calls) if self.wraps else None
             admission = self._admission(call, make, _any_tool)
             handler = self._aentrance(wanted, passing, admission)
-            request, wraps = self._request(call, wanted.state, config), self._wraps_of(admission)
-            for middleware in reversed(wraps):
+            request = self._request(call, wanted.state, config)
+            for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.awrap_tool_call, handler)
-            if admission is None or not wraps:
+            if admission is None:
                 result = await handler(request)
             else:
                 result = admission.told(await handler(admission.given(request)))

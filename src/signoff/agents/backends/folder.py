@@ -52,13 +52,17 @@ class FolderBackend:
     def paths(self) -> Iterator[str]:
         found = []
         # Links to folders are not followed: they may lead out, or in circles.
-        for folder, folders, names in os.walk(self.root, followlinks=False):
-            folders[:] = [name for name in folders if not Path(folder, name).is_symlink()]
+        for folder, _, names in os.walk(self.root, followlinks=False):
             found += [Path(folder, name) for name in names]
         yield from sorted("/" + path.relative_to(self.root).as_posix() for path in found if self._is_inside(path))
 
     def _is_inside(self, path: Path) -> bool:
-        return not path.is_symlink() or self.root in path.resolve().parents
+        if not path.is_symlink():
+            return True
+        try:
+            return self.root in path.resolve(strict=True).parents
+        except (OSError, RuntimeError):  # it leads nowhere, or in a circle
+            return False
 
     def has(self, path: str) -> bool:
         return self.place(path).is_file()
