@@ -38,6 +38,16 @@ def a_run_takes_its_thread_with_the_first_thing_that_it_stores_and_gives_it_back
     assert values_of(saver) == {"a": 2}
 
 
+@cases("is_first", [False, True])
+def a_run_that_gives_its_thread_back_leaves_others_to_theirs(saver: Any, is_first: Any) -> None:
+    saver.store([], _lease(saver, "ana"))
+    another = Lease("another", "bo", saver.look(at(thread="another"))[1].seen)
+    if not is_first:
+        saver.store([], another)
+    saver.store([], another, ends=True)
+    assert (saver.look(at())[1].holder, saver.look(at(thread="another"))[1].holder) == ("ana", None)
+
+
 def a_run_may_take_and_give_back_with_one_write_or_with_none(saver: Any) -> None:
     _store(saver, "1", 1, _lease(saver, "ana"), ends=True)
     assert saver.look(at())[1].holder is None
