@@ -77,6 +77,17 @@ def test_other_writes_of_a_run_that_has_lost_its_thread_are_refused(openers, nam
     assert saver.get_tuple(at("1")).pending_writes == [("task", "a", "x")]
 
 
+def test_a_last_step_that_is_not_there_is_refused_though_what_was_written_before_it_is(openers, name):
+    saver = openers[name]()
+    ana, same = lease_of(saver, "ana"), written(saver)
+    saver.store(step(saver, "1"), ana)
+    saver.store(same, ana)
+    saver.store([], lease_of(saver, "bo"))
+    with pytest.raises(LeaseLost):
+        saver.store([*same, *step(saver, "2", "1")], ana, ends=True)
+    assert ids(saver.list(at())) == ["1"]
+
+
 def test_writes_of_a_run_that_goes_on_are_refused_once_it_has_lost_its_thread_though_they_are_there(openers, name):
     saver = openers[name]()
     ana, same = lease_of(saver, "ana"), written(saver)

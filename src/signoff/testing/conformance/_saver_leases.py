@@ -158,6 +158,15 @@ def a_lease_runs_out_and_a_sign_of_life_begins_it_anew(saver: Any) -> None:
     assert (standing.holder, standing.is_expired) == (None, False)
 
 
+def whoever_takes_a_thread_has_a_lease_of_its_own_however_old_the_last_one_was(saver: Any) -> None:
+    real(saver).lease_s = -5.0
+    saver.store([], _lease(saver, "ana"))
+    real(saver).lease_s = 60.0
+    saver.store([], _lease(saver, "bo"))
+    standing = saver.look(at())[1]
+    assert (standing.holder, standing.is_expired) == ("bo", False)
+
+
 def a_deleted_thread_is_lost_to_the_run_that_had_it(saver: Any) -> None:
     lease = _lease(saver, "ana")
     _store(saver, "1", 1, lease)

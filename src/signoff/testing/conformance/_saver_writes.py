@@ -5,7 +5,7 @@ from typing import Any
 from signoff.checkpoint.base import Commit, TaskWrites
 from signoff.constants import ERROR, INTERRUPT, RESUME
 from signoff.errors import InvalidInput, NotStorable
-from signoff.testing.conformance._saver_words import Odd, after, at, ids, made, put, store, values_of
+from signoff.testing.conformance._saver_words import Odd, after, at, ids, made, put, values_of
 from signoff.testing.conformance.checks import cases, raises
 
 
@@ -98,7 +98,7 @@ def what_led_on_is_that_of_the_same_namespace_whatever_a_nested_graph_stores_in_
         put(saver, id, parent=parent, ns="nested")
     for ns, id in (("", "3"), ("nested", "4")):  # of which the nested one is a branch
         writes = [TaskWrites("task", [("a", f"{ns} {id}")])]
-        store(saver, Commit(after("1", ns=ns), writes, made(id, {"a": id}), {}, {"a"}))
+        saver.commit([Commit(after("1", ns=ns), writes, made(id, {"a": id}), {}, {"a"})])
     assert saver.get_tuple(at("1")).pending_writes == [("task", "a", " 3")]
     assert saver.get_tuple(at("1", ns="nested")).pending_writes == [("task", "a", "nested 4")]
 
