@@ -51,6 +51,15 @@ def a_checkpoint_is_found_by_its_id(saver: Any) -> None:
     assert saver.get_tuple(at("2", thread="other")) is None
 
 
+def a_parent_comes_back_whatever_its_id_has_in_common_with_that_of_the_child(saver: Any) -> None:
+    child = "1f1e0ca5-0000-6000-8000-00000000000a"
+    for place in (0, 3, 7, 10, 12, 17, 21, 24, 35):  # where the two differ
+        parent = f"{child[:place]}7{child[place + 1 :]}"
+        put(saver, parent, thread=f"t{place}")
+        put(saver, child, parent=parent, thread=f"t{place}")
+        assert saver.get_tuple(at(child, thread=f"t{place}")).parent_config == at(parent, thread=f"t{place}")
+
+
 def threads_and_namespaces_are_apart(saver: Any) -> None:
     put(saver, "1", {"a": "root"})
     put(saver, "2", {"a": "nested"}, ns="node:1")
