@@ -9,7 +9,7 @@ import pytest
 from signoff.checkpoint.base import Commit, Lease
 from signoff.checkpoint.questions import Filing, Question
 from signoff.graph import START, StateGraph
-from signoff.testing.conformance._saver_words import T, after, at, ids, put, store
+from signoff.testing.conformance._saver_words import T, after, at, ids, made, put, store
 from signoff.types import Interrupt, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
@@ -93,6 +93,16 @@ MEANWHILE = {
     "a run": lambda saver: saver.store([], Lease(T, "ana", saver.look(at())[1].seen)),
     "a run that is over": lambda saver: saver.store([], Lease(T, "ana", saver.look(at())[1].seen), ends=True),
 }
+
+
+def begun_anew(saver):
+    saver.delete_thread(T)
+    lease = Lease(T, "ana", saver.look(at())[1].seen)
+    for id, parent in (("1", None), ("2", "1")):
+        store(saver, Commit(after(parent), (), made(id), {}, ()), lease, ends=id == "2")
+
+
+MEANWHILE["another thread of this name"] = begun_anew
 
 TIDYING = {
     "cleanup_before": lambda saver: saver.cleanup_before(SOON),

@@ -126,6 +126,44 @@ def test_a_run_whose_checkpoint_was_removed_meanwhile_stores_nothing_and_says_so
     assert list(other.list(CONFIG)) == []
 
 
+def before_step(saver, number, meddle):
+    """Have something done when the n-th step of a run that is ready is to be stored."""
+    store, steps = saver.store, []
+
+    def watched(prepared, lease=None, *, ends=False):
+        steps.extend(ready := [one for one in prepared if type(one) is Ready])
+        if ready and len(steps) == number:
+            meddle(lambda: store(prepared, lease, ends=ends))
+        store(prepared, lease, ends=ends)
+
+    saver.store = watched
+
+
+def test_on_a_server_a_step_whose_parent_was_stored_again_meanwhile_stands_on_it(openers):
+    saver, other = openers["postgres"](), openers["postgres"]()
+    before_step(saver, 3, lambda store: put_again(other))
+    given = {"count": 0, "text": "x"}
+    assert line(5).compile(checkpointer=saver).invoke(given, CONFIG, durability="sync") == {"count": 5, "text": "x"}
+    history = line(5).compile(checkpointer=other).get_state_history(CONFIG)
+    assert [one.values for one in history] == [*({"count": count, "text": "x"} for count in range(5, -1, -1)), {}]
+
+
+def test_a_step_that_a_server_has_done_is_not_refused_when_it_is_sent_again(openers):
+    saver, other = openers["postgres"](), openers["postgres"]()
+    answers = []
+
+    def lose_the_answer(store):
+        answers.extend([store(), store()])
+        other.store([], Lease("1", "other", other.look(CONFIG)[1].seen))
+        answers.append(store())
+
+    before_step(saver, 3, lose_the_answer)
+    with pytest.raises(LeaseLost):
+        line(5).compile(checkpointer=saver).invoke({"count": 0, "text": "x"}, CONFIG, durability="sync")
+    assert answers == [None] * 3
+    assert other.get_tuple(CONFIG).checkpoint["channel_values"]["count"] == 3
+
+
 def test_a_value_that_cannot_be_stored_is_named_as_ever(savers):
     builder = StateGraph(State)
     builder.add_node("one", lambda state: {"count": 1})

@@ -12,8 +12,8 @@ from servers.relay import relayed
 from signoff.cache.redis import RedisCache
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.questions import Filing, Question, Wanted
-from signoff.checkpoint.redis import RedisSaver, names
-from signoff.checkpoint.redis.scripts import DELETE
+from signoff.checkpoint.redis import RedisSaver, names, writing
+from signoff.checkpoint.redis.scripts import COPY, DELETE
 from signoff.errors import InvalidInput, LeaseLost, SaverUnavailable, Undecodable
 from signoff.graph import START, StateGraph
 from signoff.store.redis import RedisStore
@@ -36,6 +36,15 @@ def prepared(saver, id, parent, count):
     """A step that adds to a list."""
     checkpoint = made(id, {"list": list(range(count))}, {"list": count})
     return saver.prepare([Commit(after(parent), [TaskWrites(f"t{id}", [("list", [count])])], checkpoint, {}, {"list"})])
+
+
+class Chat(TypedDict):
+    log: Annotated[list, operator.add]
+
+
+def asking(saver):
+    graph = StateGraph(Chat).add_node("ask", lambda chat: {"log": [interrupt("pay?")]})
+    return graph.add_edge(START, "ask").compile(saver)
 
 
 def ask(saver, id, thread):
@@ -92,11 +101,33 @@ def test_a_deletion_whose_answer_was_lost_leaves_alone_what_was_begun_since(own_
         assert values_of(saver) == {"a": "new"}
 
 
+def test_a_copy_whose_answer_was_lost_is_a_copy(own_redis):
+    with relayed(own_redis) as (relay, url), RedisSaver.from_conn_string(url, prefix="copies") as saver:
+        put(saver, "1", {"a": 1})
+        saver.copy_thread(T, "first")  # then the server knows the script
+        relay.lose_answer_to(COPY.digest.encode())
+        saver.copy_thread(T, "second")
+        assert relay.has_lost
+        assert values_of(saver, thread="second") == {"a": 1}
+
+
+def test_what_a_thread_needs_no_more_leaves_no_key(saver, client, redis_prefix):
+    put(saver, "1", {"list": list(range(50))})
+    saver.put_writes(at("1"), [("list", [50])], "task")
+    put(saver, "2", parent="1")
+    saver.prune([T])
+    assert client.keys(f"*{redis_prefix}:{T}*") != []
+    assert client.keys(f"*{redis_prefix}:{T}*:[wl]*") == []
+
+
 def test_a_thread_is_crossed_out_of_the_lists_when_it_has_nothing_for_a_while(saver, client, redis_prefix, monkeypatch):
     put(saver, "1")
     ask(saver, "1", T)
     saver.delete_thread(T)
     for name in ("threads", "asking"):
+        assert client.zcard(f"{{{redis_prefix}}}:{name}") == 1
+    assert (list(saver.list(None)), saver.find_questions(Wanted())) == ([], [])
+    for name in ("threads", "asking"):  # whoever has noted it down may be about to begin it
         assert client.zcard(f"{{{redis_prefix}}}:{name}") == 1
     client.zadd(f"{{{redis_prefix}}}:threads", {T: 1})
     client.zadd(f"{{{redis_prefix}}}:asking", {T: 1})
@@ -109,21 +140,54 @@ def test_a_thread_is_crossed_out_of_the_lists_when_it_has_nothing_for_a_while(sa
     assert [one.id for one in saver.find_questions(Wanted())] == ["2"]
 
 
-def test_a_note_that_is_too_old_is_made_again(saver, monkeypatch):
-    from signoff.checkpoint.redis import writing
-
-    notes = []
-    real = writing.note
+@pytest.fixture
+def notes(monkeypatch):
+    """The lists that threads were noted down in. The first two notes are too old when they are used."""
+    found, real = [], writing.note
 
     def late(key, thread_id):
         moment = yield from real(key, thread_id)
-        notes.append(key)
-        return moment - names.GRACE_S if len(notes) < 3 else moment
+        found.append(key.decode().rpartition(":")[2])
+        return moment - names.GRACE_S if len(found) < 3 else moment
 
     monkeypatch.setattr(writing, "note", late)
+    return found
+
+
+def test_a_note_that_is_too_old_is_made_again(saver, notes):
     ask(saver, "1", T)
-    assert len(notes) > 3
+    assert notes[:4] == ["asking", "threads", "asking", "threads"]
     assert [one.id for one in saver.find_questions(Wanted())] == ["1"]
+
+
+def test_a_note_that_a_thread_asks_is_made_again_if_it_is_too_old(saver, notes):
+    notes += "ab"
+    put(saver, "1")
+    notes.clear()
+    ask(saver, "1", T)
+    assert notes == ["asking", "threads", "asking"]
+
+
+def test_a_note_that_a_thread_asks_again_is_made_again_if_it_is_too_old(saver, notes):
+    notes += "ab"
+    app = asking(saver)
+    for run_id in ("asks", "drops it"):
+        config = {**at(), "metadata": {"run_id": run_id}}
+        app.invoke({"log": []}, config, on_pending="discard")
+    notes.clear()
+    saver.delete_for_runs(["drops it"])
+    assert notes == ["asking"] * 3
+    assert [one.id for one in saver.find_questions(Wanted())] == [app.get_state(at()).interrupts[0].id]
+
+
+def test_a_note_of_a_copy_is_made_again_if_it_is_too_old(saver, notes):
+    notes += "ab"
+    ask(saver, "1", T)
+    put(saver, "1")
+    notes.clear()
+    saver.copy_thread(T, "copy")
+    assert notes == ["threads", "asking"] * 2
+    assert len(saver.find_questions(Wanted())) == 2
 
 
 def test_what_was_done_already_is_not_done_again(saver):

@@ -447,7 +447,10 @@ def test_a_step_of_a_run_whose_thread_was_taken_over_is_not_stored(openers, name
 
     def count(state):
         if state["count"] == 2:
-            other.store([], Lease("t", "other", other.look(CONFIG)[1].seen))
+            standing = other.look(CONFIG)[1]
+            elsewhere = other.look({"configurable": {"thread_id": "another"}})[1]
+            other.store([], Lease("another", standing.holder, elsewhere.seen))  # which has its epoch
+            other.store([], Lease("t", "other", standing.seen))
         return {"count": state["count"] + 1}
 
     graph = StateGraph(State).add_sequence([(f"count {number}", count) for number in range(5)])

@@ -241,7 +241,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             copied_from = self._threads.get(source)
             if copied_from is None or not copied_from.has_begun:
                 raise not_there(source)
-            copied_from.copy_to(self._threads.new(target), target)
+            copied_from.copy_to(there if there is not None else self._threads.new(target), target)
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""

@@ -46,6 +46,7 @@ class Thread:
         other.questions = {
             id: (replace(question, thread_id=thread_id), packed) for id, (question, packed) in self.questions.items()
         }
+        other.changes += 1
 
     def check(self, lease: Lease) -> None:
         """Refuse a lease that cannot be taken, or that was lost."""

@@ -36,10 +36,11 @@ def copy_thread(names: Names, source: str, target: str) -> Steps[Copied]:
         exists = yield Ask(("EXISTS", *names.of_thread(target)[1:3]))
         return "not empty" if exists else "not there"
     copy = {**_copied(raw), "token": uuid4().hex, "grace": GRACE_S}
-    copy["noted"] = yield from writing.note(names.threads, target)
-    if copy["questions"]:
-        yield from writing.note(names.asking, target)
-    answer = yield Run(scripts.COPY, names.of_thread(target), (packed_for_lua(copy),))
+    answer = scripts.NOT_NOTED
+    while answer == scripts.NOT_NOTED:
+        copy["noted"] = yield from writing.note(names.threads, target)
+        copy["noted_asking"] = (yield from writing.note(names.asking, target)) if copy["questions"] else None
+        answer = yield Run(scripts.COPY, names.of_thread(target), (packed_for_lua(copy),))
     return "copied" if answer == scripts.DONE else "not empty"
 
 
@@ -70,7 +71,7 @@ def _cleaning(found: Everything, cleanup: Cleanup) -> dict[str, Any]:
         "removed": [field_of(*place) for place in cleanup.removed],
         "closes_all": cleanup.closes_all,
         "asked": [(question[0], packed(tuple(question))) for question in cleanup.asked],
-        "writes": [(field_of(ns, id), task_id, idx) for ns, id, task_id, idx in cleanup.writes],
+        "writes": list({field_of(ns, id) for ns, id, *_ in cleanup.writes}),  # all that a checkpoint has
         "lineages": [str(lineage) for lineage, _ in cleanup.items],
         "blobs": cleanup.blobs,
         "heads": [(writing.field_ns(ns), id and field_of("", id)[1:]) for ns, id in heads.items()],

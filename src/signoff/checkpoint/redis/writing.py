@@ -72,7 +72,7 @@ def _written(names: Names, plan: Plan, hold: Hold | None, lease_s: float | None)
             for lineage, start, items in plan.items
         ],
         "blobs": list(plan.blobs.items()),
-        "removed": [field_of(*place) for place in plan.replaced],
+        "replaced": [field_of(*place) for place in plan.replaced],
         "rewritten": [rewritten(one) for one in plan.rewritten],
         "grace": GRACE_S,
     }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from signoff.checkpoint.base import Commit, TaskWrites
-from signoff.testing.conformance._saver_words import after, at, made, put, store, values_of
+from signoff.testing.conformance._saver_words import T, after, at, made, put, store, values_of
 from signoff.testing.conformance.checks import cases
 
 
@@ -163,6 +163,18 @@ def what_is_stored_on_a_checkpoint_that_another_has_stored_again_is_whole(open_s
     assert values_of(second, "2") == {"a": 2, "b": 1}
 
 
+def what_is_stored_on_a_checkpoint_that_another_has_removed_is_whole(open_saver: Any) -> None:
+    first, second = open_saver(), open_saver()
+    if not list(_shared(first, second)):
+        return  # a saver that lives in its object
+    put(first, "1", {"a": 1, "b": 1})
+    second.delete_thread(T)
+    put(first, "2", {"a": 2, "b": 1}, parent="1", versions={"a": 2, "b": 1}, new={"a": 2})
+    assert values_of(second, "2").items() <= {"a": 2, "b": 1}.items()
+    put(second, "3", {"a": 3}, parent="2", versions={"a": 3}, new={"a": 3})
+    assert values_of(first) == {"a": 3}
+
+
 def _shared(first: Any, second: Any) -> Any:
     first.put_writes(at("nowhere"), [("a", 1)], "task")
     first.put(at(thread="probe"), made("1"), {}, {})
@@ -192,7 +204,9 @@ def a_thread_with_lists_is_copied_pruned_and_goes_on(saver: Any) -> None:
     saver.prune(["thread"])
     thread.held = {max(thread.held): thread.held[max(thread.held)]}
     thread.check()
-    assert values_of(saver, thread="copy") == {"list": value}
+    saver.copy_thread("copy", "copy of it")
+    for copy in ("copy", "copy of it"):
+        assert values_of(saver, thread=copy) == {"list": value}
     value = value + _items(1, 999)
     thread.store(value, value[-1:])
     thread.check()

@@ -38,6 +38,16 @@ def a_run_takes_its_thread_with_the_first_thing_that_it_stores_and_gives_it_back
     assert values_of(saver) == {"a": 2}
 
 
+@cases("is_first", [False, True])
+def a_run_that_gives_its_thread_back_leaves_others_to_theirs(saver: Any, is_first: Any) -> None:
+    saver.store([], _lease(saver, "ana"))
+    another = Lease("another", "bo", saver.look(at(thread="another"))[1].seen)
+    if not is_first:
+        saver.store([], another)
+    saver.store([], another, ends=True)
+    assert (saver.look(at())[1].holder, saver.look(at(thread="another"))[1].holder) == ("ana", None)
+
+
 def a_run_may_take_and_give_back_with_one_write_or_with_none(saver: Any) -> None:
     _store(saver, "1", 1, _lease(saver, "ana"), ends=True)
     assert saver.look(at())[1].holder is None
@@ -69,6 +79,15 @@ def a_thread_that_has_moved_is_not_taken(saver: Any, kind: Any, runs: Any) -> No
     assert "3" not in ids(saver.list(at()))
 
 
+def what_happens_in_another_thread_does_not_keep_a_run_from_its_own(saver: Any) -> None:
+    _store(saver, "1", 1, None)
+    lease = _lease(saver, "ana")
+    saver.put(at(thread="another"), made("2"), {}, {})
+    saver.put_writes(at("1", thread="another"), [("a", 5)], "task")
+    _store(saver, "3", 3, lease, parent="1")
+    assert values_of(saver) == {"a": 3}
+
+
 def a_thread_that_was_deleted_and_begun_anew_is_not_taken_by_whoever_saw_the_old_one(saver: Any) -> None:
     _store(saver, "1", 1, _lease(saver, "old"), ends=True)
     late = _lease(saver, "late")
@@ -76,6 +95,15 @@ def a_thread_that_was_deleted_and_begun_anew_is_not_taken_by_whoever_saw_the_old
     _store(saver, "1", 1, _lease(saver, "new"), ends=True)
     with raises(ThreadMoved):
         _store(saver, "2", 2, late, parent="1")
+    assert ids(saver.list(at())) == ["1"]
+
+
+def a_thread_that_another_was_copied_to_meanwhile_is_not_taken(saver: Any) -> None:
+    late = _lease(saver, "late")
+    saver.put(at(thread="source"), made("1"), {}, {})
+    saver.copy_thread("source", T)
+    with raises(ThreadMoved):
+        _store(saver, "2", 2, late)
     assert ids(saver.list(at())) == ["1"]
 
 
@@ -122,6 +150,21 @@ def a_lease_runs_out_and_a_sign_of_life_begins_it_anew(saver: Any) -> None:
     real(saver).lease_s = None
     saver.renew(lease)
     assert not saver.look(at())[1].is_expired
+    real(saver).lease_s = -5.0
+    saver.renew(lease)
+    assert saver.look(at())[1].is_expired
+    saver.store([], lease, ends=True)
+    standing = saver.look(at())[1]
+    assert (standing.holder, standing.is_expired) == (None, False)
+
+
+def whoever_takes_a_thread_has_a_lease_of_its_own_however_old_the_last_one_was(saver: Any) -> None:
+    real(saver).lease_s = -5.0
+    saver.store([], _lease(saver, "ana"))
+    real(saver).lease_s = 60.0
+    saver.store([], _lease(saver, "bo"))
+    standing = saver.look(at())[1]
+    assert (standing.holder, standing.is_expired) == ("bo", False)
 
 
 def a_deleted_thread_is_lost_to_the_run_that_had_it(saver: Any) -> None:

@@ -37,9 +37,9 @@ def every_key_of_a_checkpoint_comes_back_known_or_not(saver: Any) -> None:
 
 
 def the_newest_checkpoint_is_the_one_with_the_greatest_id(saver: Any) -> None:
-    for id in ("2", "9", "5"):
+    for id, newest in (("2", "2"), ("9", "9"), ("5", "9"), ("91", "91"), ("88", "91")):
         put(saver, id, {"a": id})
-    assert saver.get_tuple(at()).checkpoint["id"] == "9"
+        assert saver.get_tuple(at()).checkpoint["id"] == newest
 
 
 def a_checkpoint_is_found_by_its_id(saver: Any) -> None:
@@ -49,6 +49,15 @@ def a_checkpoint_is_found_by_its_id(saver: Any) -> None:
     assert saver.get_tuple(at("4")) is None
     assert saver.get_tuple(at("2", ns="other")) is None
     assert saver.get_tuple(at("2", thread="other")) is None
+
+
+def a_parent_comes_back_whatever_its_id_has_in_common_with_that_of_the_child(saver: Any) -> None:
+    child = "1f1e0ca5-0000-6000-8000-00000000000a"
+    for place in (0, 3, 7, 10, 12, 17, 21, 24, 35):  # where the two differ
+        parent = f"{child[:place]}7{child[place + 1 :]}"
+        put(saver, parent, thread=f"t{place}")
+        put(saver, child, parent=parent, thread=f"t{place}")
+        assert saver.get_tuple(at(child, thread=f"t{place}")).parent_config == at(parent, thread=f"t{place}")
 
 
 def threads_and_namespaces_are_apart(saver: Any) -> None:

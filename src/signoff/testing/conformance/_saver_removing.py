@@ -48,6 +48,17 @@ def what_led_to_a_checkpoint_that_is_deleted_stays_with_the_one_before(saver: An
     assert saver.get_tuple(at("1")).pending_writes == [("task", "a", value)]
 
 
+def what_led_on_stays_though_the_checkpoint_is_deleted_that_its_branch_begins_at(saver: Any) -> None:
+    put(saver, "1")
+    put(saver, "2", parent="1", metadata={"run_id": "r", "branched_off": {"at": "1"}})
+    branch: Any = {"branched_off": {"at": "2"}}
+    put(saver, "3", parent="2", metadata=branch)
+    saver.commit([Commit(after("3"), [TaskWrites("task", [("a", 4)])], made("4", {"a": 4}), branch, {"a"})])
+    saver.delete_for_runs(["r"])
+    assert ids(saver.list(at())) == ["4", "3", "1"]
+    assert saver.get_tuple(at("3")).pending_writes == [("task", "a", 4)]
+
+
 def a_thread_goes_on_after_its_newest_run_was_deleted(runs: Any) -> None:
     runs.delete_for_runs(["r3"])
     assert runs.get_tuple(at()).checkpoint["id"] == "4"

@@ -92,6 +92,17 @@ def a_commit_stores_writes_and_the_checkpoint_they_led_to(saver: Any) -> None:
 _UUID = "1f1e0ca5-0000-6000-8000-00000000000"
 
 
+def what_led_on_is_that_of_the_same_namespace_whatever_a_nested_graph_stores_in_between(saver: Any) -> None:
+    put(saver, "1")
+    for id, parent in (("1", None), ("2", "1"), ("5", "2")):
+        put(saver, id, parent=parent, ns="nested")
+    for ns, id in (("", "3"), ("nested", "4")):  # of which the nested one is a branch
+        writes = [TaskWrites("task", [("a", f"{ns} {id}")])]
+        saver.commit([Commit(after("1", ns=ns), writes, made(id, {"a": id}), {}, {"a"})])
+    assert saver.get_tuple(at("1")).pending_writes == [("task", "a", " 3")]
+    assert saver.get_tuple(at("1", ns="nested")).pending_writes == [("task", "a", "nested 4")]
+
+
 @cases("first", ["1", f"{_UUID}1"])
 def a_checkpoint_that_is_stored_again_keeps_the_writes_that_led_on(saver: Any, first: Any) -> None:
     second = f"{first[:-1]}2"

@@ -19,13 +19,7 @@ end
 for _, question in ipairs(p.asked) do call('HSETNX', Q, question[1], question[2]) end
 for _, one in ipairs(p.rewritten) do rewrite(one.field, one.parent or false, one.body) end
 for _, field in ipairs(p.removed) do call('HDEL', C, field) end
-for _, gone in ipairs(p.writes) do
-    local kept = {}
-    for _, old in ipairs(writes_of(gone[1])) do
-        if not (old[1] == gone[2] and old[2] == gone[3]) then kept[#kept + 1] = old end
-    end
-    if #kept > 0 then call('HSET', W, gone[1], pack_(kept)) else call('HDEL', W, gone[1]) end
-end
+for _, field in ipairs(p.writes) do call('HDEL', W, field) end
 if call('EXISTS', W) == 0 then call('HDEL', T, 'w') end
 for _, lineage in ipairs(p.lineages) do
     call('UNLINK', lineage_key(lineage))
@@ -72,7 +66,8 @@ COPY = Script(
 local p = unpack_(ARGV[1])
 if call('HGET', T, 'copied') == p.token then return 0 end
 if call('EXISTS', C, W) > 0 then return 1 end
-if call('EXISTS', T) == 0 and not (p.noted and now() - p.noted < p.grace / 2) then return 4 end
+if call('EXISTS', T) == 0 and not (now() - p.noted < p.grace / 2) then return 4 end
+if #p.questions > 0 and not (now() - p.noted_asking < p.grace / 2) then return 4 end
 for _, one in ipairs(p.rows) do call('HSET', C, one[1], one[2]) end
 for _, one in ipairs(p.writes) do call('HSET', W, one[1], one[2]) end
 for _, one in ipairs(p.blobs) do call('HSET', B, one[1], one[2]) end

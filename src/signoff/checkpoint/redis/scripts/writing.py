@@ -43,10 +43,10 @@ end
 if call('EXISTS', T) == 0 and not (p.noted and at - p.noted < p.grace / 2) then return 4 end
 if #p.asked > 0 and not (p.noted_asking and at - p.noted_asking < p.grace / 2) then return 4 end
 
-local removed, fresh = {}, {}
-for _, field in ipairs(p.removed) do removed[field] = true end
+local replaced, fresh = {}, {}
+for _, field in ipairs(p.replaced) do replaced[field] = true end
 for _, row in ipairs(p.rows) do
-    if call('HEXISTS', C, row.field) == 1 and not removed[row.field] then return 1 end
+    if call('HEXISTS', C, row.field) == 1 and not replaced[row.field] then return 1 end
     if row.parent_seal and not fresh[row.parent_field] then
         local parent = call('HGET', C, row.parent_field)
         if not parent or unpack_(parent)[3] ~= row.parent_seal then return 1 end
@@ -79,7 +79,6 @@ if p.closes_all then call('DEL', Q) end
 for _, id in ipairs(p.closed) do call('HDEL', Q, id) end
 for _, question in ipairs(p.asked) do call('HSETNX', Q, question[1], question[2]) end
 for _, one in ipairs(p.rewritten) do rewrite(one.field, one.parent or false, one.body) end
-for _, field in ipairs(p.removed) do call('HDEL', C, field) end
 for _, blob in ipairs(p.blobs) do call('HSETNX', B, blob[1], blob[2]) end
 for _, one in ipairs(p.items) do
     if one.start == 0 then call('SADD', L, one.lineage) end
