@@ -151,8 +151,7 @@ def checked(state):
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("other", [tell, quiet])
-@PAUSES
+@pytest.mark.parametrize(("pause", "other"), [("step", tell), ("branch", quiet)])
 def test_it_is_asked_again_wherever_a_process_is_killed(pause, other, is_async):
     def build(saver):
         graph = beside(checked, other).add_node(raise_amount).add_edge("other", "raise_amount")

@@ -225,7 +225,7 @@ def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> St
 
     They see the state as this task leaves it.
     """
-    kept = [result_at_edges(task, writes)] if is_kept_at_edges(program, scope, writes) else []
+    own, is_kept = writes, is_kept_at_edges(program, scope, writes)
     writes = [*scope.writes, *writes]
     ahead = preview(program, task.values, writes) if task.node.branches else {}
     for branch in task.node.branches:
@@ -235,7 +235,8 @@ def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> St
         try:
             chosen = yield Call(branch.path, seen, concludes=True)
         except GraphInterrupt:
-            scope.asides.extend(kept)
+            if is_kept:
+                scope.asides.append(result_at_edges(task, own))
             raise
         writes += branch.route(chosen)
     return writes
