@@ -57,6 +57,15 @@ def test_the_last_writes_of_a_run_are_there_though_another_run_has_the_thread_by
     assert saver.look(at())[1].holder == "bo"
 
 
+def lost_to_bo(saver):
+    """The lease of a run that has lost its thread, and what it had written before."""
+    ana, same = lease_of(saver, "ana"), written(saver)
+    saver.store(step(saver, "1"), ana)
+    saver.store(same, ana)
+    saver.store([], lease_of(saver, "bo"))
+    return ana, same
+
+
 OTHERS = {
     "another value": {"value": "y"},
     "another task": {"task": "another"},
@@ -68,10 +77,7 @@ OTHERS = {
 @pytest.mark.parametrize("other", OTHERS)
 def test_other_writes_of_a_run_that_has_lost_its_thread_are_refused(openers, name, other):
     saver = openers[name]()
-    ana = lease_of(saver, "ana")
-    saver.store(step(saver, "1"), ana)
-    saver.store(written(saver), ana)
-    saver.store([], lease_of(saver, "bo"))
+    ana, _ = lost_to_bo(saver)
     with pytest.raises(LeaseLost):
         saver.store(written(saver, **OTHERS[other]), ana, ends=True)
     assert saver.get_tuple(at("1")).pending_writes == [("task", "a", "x")]
@@ -79,10 +85,7 @@ def test_other_writes_of_a_run_that_has_lost_its_thread_are_refused(openers, nam
 
 def test_a_last_step_that_is_not_there_is_refused_though_what_was_written_before_it_is(openers, name):
     saver = openers[name]()
-    ana, same = lease_of(saver, "ana"), written(saver)
-    saver.store(step(saver, "1"), ana)
-    saver.store(same, ana)
-    saver.store([], lease_of(saver, "bo"))
+    ana, same = lost_to_bo(saver)
     with pytest.raises(LeaseLost):
         saver.store([*same, *step(saver, "2", "1")], ana, ends=True)
     assert ids(saver.list(at())) == ["1"]
@@ -90,9 +93,6 @@ def test_a_last_step_that_is_not_there_is_refused_though_what_was_written_before
 
 def test_writes_of_a_run_that_goes_on_are_refused_once_it_has_lost_its_thread_though_they_are_there(openers, name):
     saver = openers[name]()
-    ana, same = lease_of(saver, "ana"), written(saver)
-    saver.store(step(saver, "1"), ana)
-    saver.store(same, ana)
-    saver.store([], lease_of(saver, "bo"))
+    ana, same = lost_to_bo(saver)
     with pytest.raises(LeaseLost):
         saver.store(same, ana)

@@ -1,7 +1,6 @@
 """A default that a function makes is made once for a thread: what is approved is what is done."""
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,8 +9,6 @@ from uuid import UUID, uuid4
 import pytest
 from pydantic import BaseModel, Field
 
-from signoff.checkpoint.memory import InMemorySaver
-from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
 
@@ -32,15 +29,6 @@ class OrderModel(BaseModel):
 
 
 BOTH = pytest.mark.parametrize("state", [Order, OrderModel])
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def saver(request) -> Iterator[Any]:
-    if request.param == "memory":
-        yield InMemorySaver()
-    else:
-        with SqliteSaver.from_conn_string(":memory:") as sqlite:
-            yield sqlite
 
 
 def thread(name: str) -> Any:

@@ -1,6 +1,5 @@
 """A message has its id as soon as a node has written it: whoever is shown it finds it again, wherever it comes up."""
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import pytest
@@ -8,8 +7,6 @@ from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from typing_extensions import TypedDict
 
 from signoff.channels import BinaryOperatorAggregate, DeltaChannel
-from signoff.checkpoint.memory import InMemorySaver
-from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import InvalidUpdateError
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.graph.message import InvalidMessage, add_messages, add_messages_at_once
@@ -26,15 +23,6 @@ class Delta(TypedDict):
 
 class Formatted(TypedDict):
     messages: Annotated[list[Any], add_messages(format="langchain-openai")]
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def saver(request) -> Iterator[Any]:
-    if request.param == "memory":
-        yield InMemorySaver()
-    else:
-        with SqliteSaver.from_conn_string(":memory:") as sqlite:
-            yield sqlite
 
 
 FORMS = {

@@ -68,12 +68,9 @@ def _has_changed(scope: "Scope", answer: Answer) -> bool:
 
 def _told_by(scope: "Scope", known: Pending) -> set[str]:
     """The ids of what a task has told the state itself as it asked, or a call inside of it that waits."""
-    asker = pending.asker_id(scope.task, known)
-    asked = [(one.id, one.key, one.origin or Origin()) for one in pending.all_asked(known)]
-    asked += [(id, answer.get("key"), origin_of(answer)) for id, answer in known.answers.items()]
-    own = [id for id, key, told in asked if _is_own(asker, id, key, told, len(asked) + 1)]
-    return {ids.aside_id(id) for id in (*own, *(one.id for one in known.asked_by(scope.task)))}
-
-
-def _is_own(asker: str, id: str, key: str | None, told: Origin, most: int) -> bool:
-    return ids.is_question_of(asker, told.get("first", id), key, told.get("payload", ""), most)
+    task = scope.task
+    own = [one.id for one in pending.all_asked(known) if pending.is_own(known, task, one.id, one.key, one.origin)]
+    for id, answer in known.answers.items():
+        if pending.is_own(known, task, id, answer.get("key"), origin_of(answer)):
+            own.append(id)
+    return {ids.aside_id(id) for id in (*own, *(one.id for one in known.asked_by(task)))}

@@ -227,13 +227,7 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
 
 def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
     """Whether a task asks itself, and not for a call or a graph inside of it."""
-    return bool(questions) and all(_asks(known, task, one.id, one.key, one.origin) for one in questions)
-
-
-def _asks(known: Pending, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
-    """Whether a question is one of those that a task asks itself."""
-    asker, told = pending.asker_id(task, known), origin or Origin()
-    return ids.is_question_of(asker, told.get("first", id), key, told.get("payload", ""), len(known.answers) + 1)
+    return bool(questions) and all(pending.is_own(known, task, one.id, one.key, one.origin) for one in questions)
 
 
 def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
@@ -252,7 +246,7 @@ def _answered(known: Pending, task: Task, questions: Questions) -> Iterator[Task
     """The answers that a task was given, or is to be given, marked like the questions."""
     to_come = {question.id: question.origin for question in questions}
     for id, answer in known.answers.items():
-        if id in to_come or _asks(known, task, id, answer.get("key"), origin_of(answer)):
+        if id in to_come or pending.is_own(known, task, id, answer.get("key"), origin_of(answer)):
             asked = to_come[id] if id in to_come else _taken(answer)
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": asked}})])
 
@@ -262,7 +256,7 @@ def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrit
     open = {question.id for question in pending.all_asked(known)}
     for id, answer in known.answers.items():
         asked = answer.get("key"), origin_of(answer)
-        if id not in open and not any(_asks(known, task, id, *asked) for task in tasks):
+        if id not in open and not any(pending.is_own(known, task, id, *asked) for task in tasks):
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": _taken(answer)}})])
 
 

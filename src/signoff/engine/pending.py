@@ -19,7 +19,7 @@ from signoff.constants import (
     TAKEN_BACK,
 )
 from signoff.engine import ids
-from signoff.engine.origin import by_itself, is_settled
+from signoff.engine.origin import Origin, by_itself, is_settled
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Record, Task
 from signoff.errors import ParentCommand
@@ -267,6 +267,13 @@ def still_asked(task: Task, known: Pending | None, answers: dict[str, Any]) -> Q
         if one.origin and "is_beside" in one.origin and "is_edited" not in one.origin
     )
     return tuple(by_itself(one) for one in beside if one.id not in answers)
+
+
+def is_own(known: Pending, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
+    """Whether a question is one of those that a task asks itself: its id says so, or that of what it asked first."""
+    told = origin or Origin()
+    asker, payload = asker_id(task, known), told.get("payload", "")
+    return ids.is_question_of(asker, told.get("first", id), key, payload, len(known.answers) + 1)
 
 
 def all_asked(known: Pending) -> list[Interrupt[Any]]:

@@ -14,7 +14,7 @@ from signoff.engine import ids
 from signoff.engine.answers import Answer, shown
 from signoff.engine.calls_before import calls_inside
 from signoff.engine.effects import Tell
-from signoff.engine.pending import asker_id
+from signoff.engine.pending import asker_id, is_own
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Steps
@@ -51,7 +51,11 @@ def _take(run: Run, task: Task, question: Interrupt[Any]) -> bool:
     """
     if run.given.pop(question.id, MISSING) is not MISSING:
         return True
-    return question.id in run.found and _is_own(run, task, question) and run.found.pop(question.id, None) is not None
+    known, id = run.known, question.id
+    if known is None or id not in run.found or not is_own(known, task, id, question.key, question.origin):
+        return False
+    del run.found[id]
+    return True
 
 
 def _left(run: Run, task: Task) -> dict[str, str]:
@@ -72,12 +76,6 @@ def _left_in_calls(run: Run, task: Task) -> dict[str, str]:
     over = [id for id in calls_inside(known, task) if id not in known.results and id not in run.called]
     asked = [question for id in over for question in known.asking_calls.get(id, ())]
     return {question.id: shown(question.value) for question in asked if question.id in run.found}
-
-
-def _is_own(run: Run, task: Task, question: Interrupt[Any]) -> bool:
-    """Whether a task has asked a question itself: its id says so."""
-    asker, payload = asker_id(task, run.known), (question.origin or {}).get("payload", "")
-    return ids.is_question_of(asker, question.id, question.key, payload, len(run.answers) + 1)
 
 
 def _warn(run: Run, path: str, id: str, text: str, answer: Answer) -> None:
