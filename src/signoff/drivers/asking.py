@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff import forms
 from signoff._words.questions import Interrupt
-from signoff.constants import RESUME
 from signoff.drivers import meanwhile
 from signoff.drivers.digests import digest
 from signoff.drivers.lines import in_turn
@@ -133,19 +132,6 @@ def question(
     return Interrupt(value, id, response_schema=schema, key=key, origin=_origin(scope, value, here))
 
 
-def is_outdated(scope: "Scope", id: str, answer: Answer, value: Any, here: Here) -> bool:
-    """Whether an answer was given to something else than what is asked now, after a person has changed the state.
-
-    Then it is taken back as the question is asked again.
-    """
-    run = scope.host.run
-    if run.terms.accepts_changes or not origin.is_outdated(answer.get("asked"), lambda: digest(value), here.after):
-        return False
-    del run.answers[id]
-    scope.asides.append((ids.answer_id(id), [(RESUME, {})], ""))
-    return True
-
-
 def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any, here: Here) -> Any:
     """The answer to a question, if it is still the question that was answered."""
     run = scope.host.run
@@ -201,10 +187,10 @@ _OTHER_FORM = (
 
 def _published(scope: "Scope", id: str) -> dict[str, Any] | None:
     """The form that a question was asked with, as far as that is known."""
-    return next((question.response_schema for question in _asked_before(scope) if question.id == id), None)
+    return next((question.response_schema for question in asked_before(scope) if question.id == id), None)
 
 
-def _asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
+def asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
     """The questions that are stored with the task."""
     known = scope.host.run.known
     return () if known is None else known.asked_by(scope.task)
@@ -265,7 +251,7 @@ def was_told(scope: "Scope", id: str, place: int | str, value: Any, here: Here) 
     is_same = any(
         one.id == id and origin.is_asked_again(one.origin, lambda: digest(value), here.after) for one in before
     )
-    return is_same or ids.aside_id(id) in known.results
+    return is_same or ids.aside_id(here.first or id) in known.results
 
 
 def _place_of_call(task: Task) -> str:

@@ -148,11 +148,11 @@ class Scope(Failing):
         answer = self.host.run.answers.get(id)
         if answer is None and self.host.run.answers and key is None and self.task.node.has_both_kinds:
             id, answer = asking.asked_in_other_kind(self, place, value)
-        if answer is not None:
+        if answer is not None or asking.asked_before(self):
             id, answer, here = meanwhile.asked_by_now(self, id, answer, value, here)
-        if answer is not None and not asking.is_outdated(self, id, answer, value, here):
+        if answer is not None:
             return asking.handed_over(self, id, answer, value, response_schema, here)
-        untold = None if update is None or asking.was_told(self, here.first or id, place, value, here) else update
+        untold = None if update is None or asking.was_told(self, id, place, value, here) else update
         question = asking.question(self, id, value, response_schema, key, untold, here)
         if is_beside:
             (question,) = origin.beside((question,))

@@ -79,11 +79,6 @@ def beside(questions: Iterable[Interrupt[Any]]) -> tuple[Interrupt[Any], ...]:
     return tuple(replace(one, origin={**one.origin, "is_beside": True}) if one.origin else one for one in questions)
 
 
-def is_outdated(then: Origin | None, payload: Callable[[], str], after: str) -> bool:
-    """Whether what was answered, before a person changed the state, is not what is asked now."""
-    return then is not None and "is_taken" in then and not says_the_same(then, payload, after)
-
-
 def is_asked_again(then: Origin | None, payload: Callable[[], str], after: str) -> bool:
     """Whether what was asked, before a person changed the state, is what is asked now."""
     return then is not None and "is_edited" in then and says_the_same(then, payload, after)
