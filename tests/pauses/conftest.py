@@ -41,11 +41,12 @@ def _compiling(graph: StateGraph, settings: dict[str, Any]) -> Callable[[Any], A
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests of files that name SERVER_WAYS as ON_SERVERS, or some of them, run on servers, too.
 
-    The others leave out sync runs on the async saver of SQLite: they differ from its async runs in who drives it alone.
+    The others leave out sync runs on the async saver of SQLite, and async ones on the sync saver: they differ in who
+    drives it alone.
     """
     if "open_app" in metafunc.fixturenames:
         servers = getattr(metafunc.module, "ON_SERVERS", [])
-        ways = WAYS if servers else [way for way in WAYS if way != "sqlite_aio-sync"]
+        ways = WAYS if servers else [way for way in WAYS if way not in ("sqlite_aio-sync", "sqlite-async")]
         metafunc.parametrize("open_app", [*ways, *servers], indirect=True)
 
 
@@ -74,6 +75,12 @@ def open_async_app(request: Any, tmp_path: Path) -> Open:
 def place(request: Any) -> Place:
     """Where processes keep their threads; for SQLite, a file in the folder of the test."""
     return () if request.param == "sqlite" else place_on(request.param, request)
+
+
+@pytest.fixture
+def every_place(request: Any) -> list[Place]:
+    """All of them, for what takes its time."""
+    return [(), place_on("postgres", request), place_on("redis", request)]
 
 
 @pytest.fixture(params=["postgres", "redis"])

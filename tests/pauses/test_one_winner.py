@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import pytest
 
@@ -307,18 +307,23 @@ def suspend(process, desk):
                 process.signal(signal.SIGCONT)
 
 
-def test_a_process_that_is_only_slow_keeps_its_thread(tmp_path, place):
-    desk, process = Desk(str(tmp_path), place=place), Process(tmp_path, stop_at="check", place=place)
-    try:
-        process.tell(thread="1", lease_s=3.0, input={"log": []})
-        assert process.hear() == "stopped"
+def test_processes_that_are_only_slow_keep_their_threads(tmp_path, every_place):
+    desks, processes = [], []
+    with ExitStack() as stack:
+        for number, place in enumerate(every_place):
+            (folder := tmp_path / str(number)).mkdir()
+            desks.append(Desk(str(folder), place=place))
+            process = stack.enter_context(closing(Process(folder, stop_at="check", place=place)))
+            processes.append(process)
+            process.tell(thread="1", lease_s=3.0, input={"log": []})
+        assert [process.hear() for process in processes] == ["stopped"] * 3
         for _ in range(12):
-            assert desk.run({"thread": "1"}).startswith("ThreadBusy")
+            for desk in desks:
+                assert desk.run({"thread": "1"}).startswith("ThreadBusy")
             threading.Event().wait(0.3)
-        process.tell()
-        assert sorted(process.hear()) == ["check", "fetch market", "fetch risk"]
-    finally:
-        process.close()
+        for process in processes:
+            process.tell()
+            assert sorted(process.hear()) == ["check", "fetch market", "fetch risk"]
 
 
 def test_the_thread_of_a_killed_process_is_free_at_once(tmp_path):
