@@ -173,8 +173,8 @@ def _lived(shape: Shape):
 
 
 FEW = settings(max_examples=25, derandomize=True, database=None)
-MANY = settings(FEW, max_examples=100)
-SOME = settings(FEW, max_examples=50)
+MANY = settings(FEW, max_examples=50)
+SOME = settings(FEW, max_examples=30)
 
 
 @MANY
