@@ -32,7 +32,21 @@ def values_chunk(run: Run, state: State) -> list[Chunk]:
 
 def values_anyway(run: Run, state: State) -> list[Chunk]:
     """The state that a run goes on from, whatever was written last."""
-    return [(levels(run.ns), "values", read_keys(state.values, run.terms.output_keys))]
+    return [(levels(run.ns), "values", _shown(state.values, run.terms.output_keys))]
+
+
+_CHANGEABLE = frozenset((list, dict, set))
+
+
+def _own(value: Any) -> Any:
+    """What a reader may take apart: a list that is emptied as it is read is not the one that the run goes on with."""
+    return value.copy() if type(value) in _CHANGEABLE else value
+
+
+def _shown(values: Values, keys: str | Sequence[str]) -> Any:
+    if isinstance(keys, str):
+        return _own(values.get(keys))
+    return {key: _own(values[key]) for key in keys if key in values}
 
 
 def _is_shown(run: Run, updated: Iterable[str]) -> bool:
@@ -149,7 +163,7 @@ def pause_chunks(run: Run, before: Values, values: Values, questions: tuple[Inte
     ends = [] if questions else breakpoint_chunks(run)
     if "values" not in run.modes:
         return ends
-    visible = read_keys(values, run.terms.output_keys)
+    visible = _shown(values, run.terms.output_keys)
     if questions:
         visible = {**(visible if isinstance(visible, dict) else {}), INTERRUPT: questions}
     elif run.is_nested or visible == read_keys(before, run.terms.output_keys):
@@ -166,9 +180,9 @@ def breakpoint_chunks(run: Run) -> list[Chunk]:
 def shown_result(writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
     """A task's writes as the update that its node returned."""
     if isinstance(keys, str):
-        found = [value for name, value in writes if name in (keys, RETURN)]
+        found = [_own(value) for name, value in writes if name in (keys, RETURN)]
         return found if len(found) > 1 else found[0] if found else None
-    shown = [(name, value) for name, value in writes if name in keys or name == RETURN]
+    shown = [(name, _own(value)) for name, value in writes if name in keys or name == RETURN]
     if not shown:
         return None
     if shown[0][0] == RETURN:
