@@ -107,6 +107,18 @@ def test_a_nested_graph_has_that_of_the_graph_around_it(state, saver):
     assert done["paid"] == done["id"] == question.value
 
 
+@BOTH
+def test_a_thread_that_begins_with_an_update_has_it(state, saver):
+    graph = graph_of(state, pay, saver=saver)
+    graph.update_state(thread("1"), {"paid": "no"}, as_node=START)
+    told = graph.get_state(thread("1")).values["id"]
+    [question] = graph.invoke(None, thread("1"))["__interrupt__"]
+    done = graph.invoke(Command(resume="yes"), thread("1"))
+    assert done["paid"] == done["id"] == question.value == told
+    graph.update_state(thread("2"), {"id": "mine"}, as_node=START)
+    assert graph.get_state(thread("2")).values["id"] == "mine"
+
+
 def test_a_thread_from_before_the_field_was_there_gets_it_with_its_next_turn(saver):
     @dataclass
     class Old:
