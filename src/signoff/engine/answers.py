@@ -114,13 +114,19 @@ def _by_name(resume: dict[str, Any], questions: Sequence[Interrupt[Any]]) -> dic
         meant = [name] if name in ids else [question.id for question in questions if question.key == name]
         if len(meant) != 1:
             raise InvalidAnswer(
-                f"There is no open question {name!r}. Open are: {_listed(questions) or 'none'}. "
-                "See get_state(config).interrupts."
+                f"There is no open question {name!r}{_by_now(name, questions)}. "
+                f"Open are: {_listed(questions) or 'none'}. See get_state(config).interrupts."
                 if not meant
                 else f"{len(meant)} open questions have the key {name!r}: answer them by id: {_ids(questions, meant)}."
             )
         bound[meant[0]] = value
     return bound
+
+
+def _by_now(name: str, questions: Sequence[Interrupt[Any]]) -> str:
+    """What to say of a question that says something else by now."""
+    again = next((one for one in questions if one.origin and one.origin.get("first") == name), None)
+    return f": the state was changed, and {shown(again.value)} is asked in its place" if again else ""
 
 
 def _check(question: Interrupt[Any], answer: Any) -> None:
