@@ -1,6 +1,7 @@
 """An attempt that has failed leaves no trace in what its node was given: each begins with the same."""
 
 import asyncio
+import threading
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
@@ -109,6 +110,28 @@ def test_whoever_handles_a_failure_sees_what_the_node_was_given(state, is_async)
     graph = StateGraph(state).add_node("buy", shop.node, error_handler=handle).add_edge(START, "buy")
     run(graph, new_cart(), is_async=is_async)
     assert handled == [EMPTY]
+
+
+@WAYS
+def test_what_another_node_does_meanwhile_stays(is_async):
+    begun, added = threading.Event(), threading.Event()
+
+    def add(state: Cart) -> Any:
+        begun.wait(10)
+        state["items"].append("ink")
+        added.set()
+        return {"items": state["items"]}
+
+    def pay(state: Cart) -> Any:
+        if not begun.is_set():
+            begun.set()
+            added.wait(10)
+            raise ConnectionError
+        return {"total": 5}
+
+    graph = StateGraph(Cart).add_node(add).add_node(pay, retry_policy=RETRIES)
+    graph.add_edge(START, "add").add_edge(START, "pay")
+    assert run(graph, new_cart(), is_async=is_async) == {**new_cart(), "total": 5, "items": ["ink"]}
 
 
 @WAYS

@@ -8,6 +8,7 @@ from signoff.checkpoint.base import checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import INTERRUPT, NS_SEP, RETURN
 from signoff.engine.effects import Chunk
+from signoff.engine.given import own
 from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Values, Write, read_keys
 from signoff.engine.run import Run
@@ -35,18 +36,10 @@ def values_anyway(run: Run, state: State) -> list[Chunk]:
     return [(levels(run.ns), "values", _shown(state.values, run.terms.output_keys))]
 
 
-_CHANGEABLE = frozenset((list, dict, set))
-
-
-def _own(value: Any) -> Any:
-    """What a reader may take apart: a list that is emptied as it is read is not the one that the run goes on with."""
-    return value.copy() if type(value) in _CHANGEABLE else value
-
-
 def _shown(values: Values, keys: str | Sequence[str]) -> Any:
     if isinstance(keys, str):
-        return _own(values.get(keys))
-    return {key: _own(values[key]) for key in keys if key in values}
+        return own(values.get(keys))
+    return {key: own(values[key]) for key in keys if key in values}
 
 
 def _is_shown(run: Run, updated: Iterable[str]) -> bool:
@@ -180,9 +173,9 @@ def breakpoint_chunks(run: Run) -> list[Chunk]:
 def shown_result(writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
     """A task's writes as the update that its node returned."""
     if isinstance(keys, str):
-        found = [_own(value) for name, value in writes if name in (keys, RETURN)]
+        found = [own(value) for name, value in writes if name in (keys, RETURN)]
         return found if len(found) > 1 else found[0] if found else None
-    shown = [(name, _own(value)) for name, value in writes if name in keys or name == RETURN]
+    shown = [(name, own(value)) for name, value in writes if name in keys or name == RETURN]
     if not shown:
         return None
     if shown[0][0] == RETURN:
