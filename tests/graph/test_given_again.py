@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, TypedDict
 
 import pytest
@@ -135,18 +136,20 @@ def test_what_another_node_does_meanwhile_stays(is_async):
 
 
 @WAYS
-def test_an_object_that_a_send_brings_is_left_alone(is_async):
+@pytest.mark.parametrize("is_class", [False, True])
+def test_an_object_that_a_send_brings_is_left_alone(is_async, is_class):
+    @dataclass
     class Counter:
-        """Not a state: it may be there to be changed."""
+        """Its objects would be states; itself is none."""
 
         count = 0
 
-    def work(counter: Counter) -> None:
+    def work(counter: Any) -> None:
         counter.count += 1
         if counter.count < 3:
             raise ConnectionError
 
-    counter = Counter()
+    counter = Counter if is_class else SimpleNamespace(count=0)
     graph = StateGraph(Cart).add_node("work", work, retry_policy=RETRIES)
     graph.add_conditional_edges(START, lambda state: [Send("work", counter)], ["work"])
     run(graph, new_cart(), is_async=is_async)

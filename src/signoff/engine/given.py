@@ -23,7 +23,8 @@ def anew(input: Any) -> Any:
     """
     if type(input) is dict:
         return _with_own(input)
-    if not is_dataclass(input) and not hasattr(type(input), "model_fields"):
+    kind = type(input)
+    if not is_dataclass(kind) and not hasattr(kind, "model_fields"):
         return input
     again = copy(input)
     fields = getattr(again, "__dict__", None)
