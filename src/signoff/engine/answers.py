@@ -25,6 +25,8 @@ class Answer(TypedDict, total=False):
     asked: Origin | None
     """The question that it was given to; none for a question with a key."""
     shown: str
+    told: str
+    """The id of what the caller told the state in the same breath."""
     key: str
     """The key of the question, if it has one; and then a digest of what was asked, too."""
     payload: str
@@ -34,7 +36,8 @@ class Answer(TypedDict, total=False):
     seen: int
     """What the task knew of the state as it asked, for the same."""
     first: str
-    """The id of what was asked in its place, before others have changed the state, for the same."""
+    left: dict[str, list[str]]
+    """What was asked in its place, before others have changed the state, and behind it, for the same."""
 
 
 def origin_of(answer: Answer) -> Origin:
@@ -42,7 +45,7 @@ def origin_of(answer: Answer) -> Origin:
     if (asked := answer.get("asked")) is not None:
         return asked
     asked = Origin(payload=answer.get("payload", ""), shown=answer.get("shown", ""), after=answer.get("after", ""))
-    for name in ("step", "seen", "first"):
+    for name in ("step", "seen", "first", "left"):
         if name in answer:
             asked[name] = answer[name]
     return asked
