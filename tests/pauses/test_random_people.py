@@ -143,9 +143,13 @@ class People:
         raise AssertionError("it asks on and on")
 
 
-@pytest.mark.parametrize("seed", range(0, 120, 30))
-def test_nobody_is_paid_what_nobody_has_said_yes_to(seed):
-    for one in range(seed, seed + 30):
+# One that has found something once, and whatever comes.
+FOUND = [10381]
+
+
+@pytest.mark.parametrize("seeds", [FOUND, range(30), range(30, 60), range(60, 90), range(90, 120)], ids=str)
+def test_nobody_is_paid_what_nobody_has_said_yes_to(seeds):
+    for one in seeds:
         people = People(one)
         people.app.invoke({"a": 1, "b": 2, "c": 3}, CONFIG)
         for _ in range(people.random.randint(3, 12)):
