@@ -362,6 +362,14 @@ FOUND = [
     ("ip", "version 1.2.3.4.5 of the cafe", "version 1.2.3.4.5 of the cafe"),
     ("url", "(see https://x.org/a.) or www.x.org, not x.org", "(see [MASKED_URL].) or [MASKED_URL], not x.org"),
     ("email", "a.b+c@x.co.uk.", "a.b+c@****.uk."),
+    # Whatever stands beside it: a port, a word, a colon, letters of another script.
+    ("ip", "http://10.0.0.7:8080, addr:10.0.0.8 and 10.0.0.9: no", "http://*.*.*.7:8080, addr:*.*.*.8 and *.*.*.9: no"),
+    ("ip", "at 12:30:10.0.0.7 node:fe80::1: gone, std::abc", "at 12:30:*.*.*.7 node:[MASKED_IP]: gone, std::abc"),
+    ("ip", "は10.0.0.7です", "は*.*.*.7です"),
+    ("email", "メールはbo@x.comです, _cy@x.org_ josé@müller.de", "メールはbo@****.comです, _cy@****.org_ josé@****.de"),
+    ("url", "見てhttps://x.org/a or HTTPS://x or _https://x", "見て[MASKED_URL] or [MASKED_URL] or _[MASKED_URL]"),
+    ("mac_address", "はaa:bb:cc:dd:ee:ffで", "は**:**:**:**:**:ffで"),
+    ("credit_card", "no. 1234 4111 1111-1111\xa01111", "no. 1234 **** ****-****\xa01111"),
 ]
 
 
@@ -373,6 +381,12 @@ def test_what_is_found_in_a_text(kind, text, masked):
 def test_what_is_found_inside_of_something_found_goes_with_it():
     found = [{"type": "x", "value": "abc", "start": 0, "end": 3}, {"type": "x", "value": "b", "start": 1, "end": 2}]
     assert PIIMiddleware("x", detector=lambda text: found).replaced("abcd") == "[REDACTED_X]d"
+
+
+@pytest.mark.parametrize("places", [[(0, 2), (1, 4)], [(0, 1), (0, 4)], [(1, 4), (0, 2), (2, 3)]])
+def test_what_is_found_twice_in_part_goes_as_a_whole(places):
+    found = [{"type": "x", "value": "", "start": start, "end": end} for start, end in places]
+    assert PIIMiddleware("x", detector=lambda text: found).replaced("abcdef") == "[REDACTED_X]ef"
 
 
 def leaky(**options: Any) -> Any:
