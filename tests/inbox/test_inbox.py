@@ -169,6 +169,7 @@ def test_an_answer_is_stored_and_runs_nothing(desk, work):
     assert work.done == {"prepare": 1}
     assert desk.asked() == []
     assert desk.graph(transfers(work), "get_state", on("a")).interrupts == ()
+    assert desk._call(lambda saver: saver, "look", on("a"))[1].holder is None, "the thread is given back"
 
 
 def test_a_stored_answer_is_handed_over_once_when_its_thread_goes_on(desk, work):
@@ -360,6 +361,27 @@ def test_the_history_has_every_question_of_a_node_that_asks_several(desk):
     desk.graph(form, "invoke", Command(resume=30, by="ben"), on("a"))
     told = [(event.kind, event.value) for event in desk.inbox("history", "a") if event.question_id]
     assert told == [("asked", "'name?'"), ("answered", "Ana"), ("asked", "age?"), ("answered", 30)]
+
+
+def told(saver):
+    return [(event.kind, event.path) for event in Inbox(saver).history("a")]
+
+
+def test_the_history_has_once_what_stands_when_the_state_is_changed(work):
+    app, inbox = two_branches(work, saver := InMemorySaver()), Inbox(saver)
+    app.invoke({"log": []}, on("a"))
+    inbox.answer(inbox.open()[0].id, "yes", by="ana")
+    before = told(saver)
+    app.update_state(on("a"), {"log": ["checked"]}, as_node="__start__")
+    assert told(saver) == [*before, ("updated", "")]
+
+
+def test_the_history_of_a_thread_that_went_back_to_its_input_names_no_node(work):
+    app = transfer(work, saver := InMemorySaver())
+    app.invoke({"log": []}, on("a"))
+    *_, began, _ = app.get_state_history(on("a"))
+    app.invoke(None, began.config)
+    assert told(saver)[-3:] == [("forked", ""), ("ran", "prepare"), ("asked", "review")]
 
 
 def test_the_history_names_the_questions_that_new_input_dropped(desk, work):
