@@ -121,6 +121,9 @@ def test_the_questions_of_copied_threads_are_not_parted_by_a_page(desk, work):
     second = desk.open(limit=1, after=first.cursor)
     assert (sorted(question.thread_id for question in second), second.cursor) == (["n", "n2"], None)
     assert sorted(question.thread_id for question in desk.open(limit=1, namespace="review")) == ["n", "n2"]
+    copied(desk, "n", "n3")
+    found = [sorted(one.thread_id for one in desk.open(limit=5, namespace=name)) for name in ("", "review")]
+    assert found == [["a", "b", "b2", "b3"], ["n", "n2", "n3"]], "those that do not fit stand between"
 
 
 def test_a_question_of_a_copied_thread_is_answered_with_its_thread(desk, work):
