@@ -74,6 +74,21 @@ def test_open_questions_are_found_by_what_is_said_of_them(desk, work, wanted, th
     assert [question.thread_id for question in desk.open(**wanted)] == threads
 
 
+def test_a_question_is_found_by_what_it_says_whatever_characters_that_has(desk):
+    said = {"a": "Delete C:\\Temp?", "b": {"lines": ["one\ntwo", ("\tthree",)]}, "c": 'it\'s "odd" \x00 \ud800'}
+
+    def build(saver):
+        asking = StateGraph(Log).add_node("ask", lambda state: {"log": [interrupt(said[state["log"][0]])]})
+        return asking.add_edge(START, "ask").compile(checkpointer=saver)
+
+    for thread in said:
+        desk.graph(build, "invoke", {"log": [thread]}, on(thread))
+    texts = {"c:\\temp": "a", "ONE\nTWO": "b", "\tthree": "b", 'it\'s "ODD" \x00': "c"}
+    assert {text: [one.thread_id for one in desk.open(text=text)] for text in texts} == {
+        text: [thread] for text, thread in texts.items()
+    }
+
+
 def test_pages_follow_each_other_and_miss_nothing(desk, work):
     threads = [f"t{number}" for number in range(5)]
     ask(desk, transfers(work), *threads)
