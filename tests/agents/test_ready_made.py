@@ -550,8 +550,9 @@ def test_personal_data_that_is_blocked_never_gets_to_the_model(open_agent):
     assert (raised.value.matches[0]["value"], model.seen) == ("a@x.org", [])
 
 
-def test_a_choice_that_is_none_is_asked_for_again(open_agent, desk):
-    chooser = scripted(structured={"tools": ["fly"]})
+@pytest.mark.parametrize("names", [["fly"], [{"name": "fly"}]])
+def test_a_choice_that_is_none_is_asked_for_again(open_agent, desk, names):
+    chooser = scripted(structured={"tools": names})
     select = LLMToolSelectorMiddleware(model=chooser, max_retries=2)
     app = open_agent(lambda saver: create_agent(scripted("ok"), desk.tools, middleware=[select], checkpointer=saver))
     with pytest.raises(InvalidInput, match="'fly'.*on_parsing_failure"):
