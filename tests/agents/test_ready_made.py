@@ -327,11 +327,14 @@ def test_an_edit_of_ones_own_may_change_messages():
         def apply(self, messages: list[AnyMessage], *, count_tokens: Any) -> None:
             assert count_tokens(messages) == len(messages)
             messages[0].content = "HI"
+            messages[1].content[0]["text"] = "HI"
 
     model = scripted("ok")
     middleware = ContextEditingMiddleware(edits=[Shout()], token_counter=len)
-    result = create_agent(model, middleware=[middleware]).invoke(USER)
-    assert (model.seen[0][0].content, result["messages"][0].content) == ("HI", "hi")
+    said = [HumanMessage("hi"), HumanMessage([{"type": "text", "text": "hi"}])]
+    result = create_agent(model, middleware=[middleware]).invoke({"messages": said})
+    assert [message.text for message in model.seen[0]] == ["HI", "HI"]
+    assert [message.text for message in result["messages"][:2]] == ["hi", "hi"], "only what the model is given changes"
 
 
 def test_so_much_is_cleared_as_is_enough(desk):
