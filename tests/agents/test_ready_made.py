@@ -350,12 +350,16 @@ def test_so_much_is_cleared_as_is_enough(desk):
 
 
 def test_every_message_of_a_person_is_looked_through(open_agent):
-    earlier = [HumanMessage("I am a@x.org"), AIMessage("hello"), HumanMessage([{"type": "text", "text": "or b@x.org"}])]
+    picture = {"type": "image_url", "image_url": {"url": "https://x.org/a.png"}}
+    more: list[Any] = [{"type": "text", "text": "or b@x.org"}, "or c@x.org", picture]
+    earlier = [HumanMessage("I am a@x.org"), AIMessage("I am z@x.org"), HumanMessage(more)]
     model = scripted("ignored", "ok")
     app = open_agent(lambda saver: create_agent(model, middleware=[PIIMiddleware("email")], checkpointer=saver))
     app.invoke({"messages": earlier})
-    assert "@" not in repr([message.content for message in model.seen[0]])
-    assert "@" not in repr([message.content for message in app.get_state().values["messages"]])
+    gone = "or [REDACTED_EMAIL]"
+    shown = ["I am [REDACTED_EMAIL]", "I am z@x.org", [{"type": "text", "text": gone}, gone, picture]]
+    assert [message.content for message in model.seen[0]] == shown
+    assert [message.content for message in app.get_state().values["messages"][:3]] == shown
 
 
 FOUND = [
@@ -545,12 +549,17 @@ def test_a_detector_need_only_say_where_something_is():
     assert app.replaced("a123456b") == "a****3456b"
 
 
+def test_a_pattern_of_ones_own_is_all_that_counts_and_nothing_of_a_short_match_is_shown():
+    assert PIIMiddleware("ip", detector=r"host-\d+").replaced("host-7") == "[REDACTED_IP]"
+    assert PIIMiddleware("pin", strategy="mask", detector=r"\d+").replaced("1234 and 12345") == "**** and ****2345"
+
+
 def test_personal_data_that_is_blocked_never_gets_to_the_model(open_agent):
     model, block = scripted("ok"), PIIMiddleware("email", strategy="block")
     app = open_agent(lambda saver: create_agent(model, middleware=[block], checkpointer=saver))
     with pytest.raises(PIIDetectionError, match="email") as raised:
         app.invoke({"messages": [("user", "I am a@x.org")]})
-    assert (raised.value.matches[0]["value"], model.seen) == ("a@x.org", [])
+    assert (raised.value.pii_type, raised.value.matches[0]["value"], model.seen) == ("email", "a@x.org", [])
 
 
 @pytest.mark.parametrize("names", [["fly"], [{"name": "fly"}]])
