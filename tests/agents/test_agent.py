@@ -95,6 +95,20 @@ def test_hooks_run_in_order_and_wrap_each_other(desk):
     ]  # fmt: skip
 
 
+def test_a_hook_may_leave_out_the_runtime_or_take_it_by_name():
+    heard = []
+
+    class Brief(AgentMiddleware):
+        def before_model(self, state):  # type: ignore[override]
+            heard.append(len(state["messages"]))
+
+        def after_model(self, state, *, runtime):  # type: ignore[override]
+            heard.append(runtime.context)
+
+    create_agent(scripted("ok"), middleware=[Brief()], context_schema=dict).invoke(USER, context={"user": "ana"})
+    assert heard == [1, {"user": "ana"}]
+
+
 def test_middleware_brings_state_and_tools(open_agent):
     class CountingState(AgentState):
         count: NotRequired[int]
@@ -140,8 +154,12 @@ def test_a_hook_may_jump_to_the_model(desk):
     assert [message.content for message in result["messages"]] == ["hi", "one", "two", "three"]
 
 
-@pytest.mark.parametrize("as_update", [dict, lambda update: Command(update=update)], ids=["dict", "command"])
-def test_a_hook_does_not_jump_where_the_one_before_it_did(as_update, desk):
+@pytest.mark.parametrize(
+    ("as_update", "added"),
+    [(dict, ["more"]), (lambda update: Command(update=update), ["more"]), (lambda update: None, [])],
+    ids=["dict", "command", "nothing"],
+)
+def test_a_hook_does_not_jump_where_the_one_before_it_did(as_update, added, desk):
     @before_agent(can_jump_to=["model"])
     def first(state: Any, runtime: Any) -> Any:
         return {"jump_to": "model"}
@@ -151,7 +169,7 @@ def test_a_hook_does_not_jump_where_the_one_before_it_did(as_update, desk):
         return as_update({"messages": [HumanMessage("more")]})
 
     result = create_agent(scripted("one"), desk.tools, middleware=[first, second]).invoke(USER)
-    assert [message.content for message in result["messages"]] == ["hi", "more", "one"]
+    assert [message.content for message in result["messages"]] == ["hi", *added, "one"]
 
 
 @pytest.mark.parametrize("as_update", [dict, lambda update: Command(update=update)], ids=["dict", "command"])

@@ -7,12 +7,13 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 
-from signoff.agents import create_agent, create_deep_agent
+from signoff.agents import create_agent, create_deep_agent, list_rules, revoke_rule
 from signoff.agents.backends import FolderBackend, ShellBackend
 from signoff.agents.middleware import SummarizationMiddleware
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput
 from signoff.graph import START, MessagesState, StateGraph
+from signoff.store.memory import InMemoryStore
 from signoff.types import Command
 
 from .desk import (
@@ -344,6 +345,19 @@ def test_what_is_allowed_from_here_on_holds_in_subagents_and_comes_back_from_the
     assert "__interrupt__" not in result
     assert RAN == ["b", "a", "b"]
     assert records(result)["c1"]["rule"]["because"]["tool_call_id"] == "s1"
+
+
+def test_a_rule_of_a_subagent_that_is_in_the_store_is_nowhere_else():
+    turns = [handing("writer"), "done", calls(call("sample_tool", "c1", text="a"))]
+    kept: Any = {"checkpointer": InMemorySaver(), "store": InMemoryStore()}
+    team = [subagent("writer", working("b"))]
+    app = create_deep_agent(scripted(*turns), [sample_tool], subagents=team, interrupt_on=WATCHED, **kept)
+    app.invoke(USER, CONFIG)
+    app.invoke(Command(resume=decide({"type": "approve", "from_here_on": True})), CONFIG)
+    (rule,) = list_rules(app, CONFIG)
+    revoke_rule(app, CONFIG, rule["id"])
+    assert list_rules(app, CONFIG) == []
+    assert "__interrupt__" in app.invoke(USER, CONFIG)
 
 
 def test_a_subagent_that_names_a_tool_it_lacks_is_refused():

@@ -327,11 +327,14 @@ def test_an_edit_of_ones_own_may_change_messages():
         def apply(self, messages: list[AnyMessage], *, count_tokens: Any) -> None:
             assert count_tokens(messages) == len(messages)
             messages[0].content = "HI"
+            messages[1].content[0]["text"] = "HI"
 
     model = scripted("ok")
     middleware = ContextEditingMiddleware(edits=[Shout()], token_counter=len)
-    result = create_agent(model, middleware=[middleware]).invoke(USER)
-    assert (model.seen[0][0].content, result["messages"][0].content) == ("HI", "hi")
+    said = [HumanMessage("hi"), HumanMessage([{"type": "text", "text": "hi"}])]
+    result = create_agent(model, middleware=[middleware]).invoke({"messages": said})
+    assert [message.text for message in model.seen[0]] == ["HI", "HI"]
+    assert [message.text for message in result["messages"][:2]] == ["hi", "hi"], "only what the model is given changes"
 
 
 def test_so_much_is_cleared_as_is_enough(desk):
@@ -347,12 +350,16 @@ def test_so_much_is_cleared_as_is_enough(desk):
 
 
 def test_every_message_of_a_person_is_looked_through(open_agent):
-    earlier = [HumanMessage("I am a@x.org"), AIMessage("hello"), HumanMessage([{"type": "text", "text": "or b@x.org"}])]
+    picture = {"type": "image_url", "image_url": {"url": "https://x.org/a.png"}}
+    more: list[Any] = [{"type": "text", "text": "or b@x.org"}, "or c@x.org", picture]
+    earlier = [HumanMessage("I am a@x.org"), AIMessage("I am z@x.org"), HumanMessage(more)]
     model = scripted("ignored", "ok")
     app = open_agent(lambda saver: create_agent(model, middleware=[PIIMiddleware("email")], checkpointer=saver))
     app.invoke({"messages": earlier})
-    assert "@" not in repr([message.content for message in model.seen[0]])
-    assert "@" not in repr([message.content for message in app.get_state().values["messages"]])
+    gone = "or [REDACTED_EMAIL]"
+    shown = ["I am [REDACTED_EMAIL]", "I am z@x.org", [{"type": "text", "text": gone}, gone, picture]]
+    assert [message.content for message in model.seen[0]] == shown
+    assert [message.content for message in app.get_state().values["messages"][:3]] == shown
 
 
 FOUND = [
@@ -362,6 +369,14 @@ FOUND = [
     ("ip", "version 1.2.3.4.5 of the cafe", "version 1.2.3.4.5 of the cafe"),
     ("url", "(see https://x.org/a.) or www.x.org, not x.org", "(see [MASKED_URL].) or [MASKED_URL], not x.org"),
     ("email", "a.b+c@x.co.uk.", "a.b+c@****.uk."),
+    # Whatever stands beside it: a port, a word, a colon, letters of another script.
+    ("ip", "http://10.0.0.7:8080, addr:10.0.0.8 and 10.0.0.9: no", "http://*.*.*.7:8080, addr:*.*.*.8 and *.*.*.9: no"),
+    ("ip", "at 12:30:10.0.0.7 node:fe80::1: gone, std::abc", "at 12:30:*.*.*.7 node:[MASKED_IP]: gone, std::abc"),
+    ("ip", "は10.0.0.7です", "は*.*.*.7です"),
+    ("email", "メールはbo@x.comです, _cy@x.org_ josé@müller.de", "メールはbo@****.comです, _cy@****.org_ josé@****.de"),
+    ("url", "見てhttps://x.org/a or HTTPS://x or _https://x", "見て[MASKED_URL] or [MASKED_URL] or _[MASKED_URL]"),
+    ("mac_address", "はaa:bb:cc:dd:ee:ffで", "は**:**:**:**:**:ffで"),
+    ("credit_card", "no. 1234 4111 1111-1111\xa01111", "no. 1234 **** ****-****\xa01111"),
 ]
 
 
@@ -373,6 +388,12 @@ def test_what_is_found_in_a_text(kind, text, masked):
 def test_what_is_found_inside_of_something_found_goes_with_it():
     found = [{"type": "x", "value": "abc", "start": 0, "end": 3}, {"type": "x", "value": "b", "start": 1, "end": 2}]
     assert PIIMiddleware("x", detector=lambda text: found).replaced("abcd") == "[REDACTED_X]d"
+
+
+@pytest.mark.parametrize("places", [[(0, 2), (1, 4)], [(0, 1), (0, 4)], [(1, 4), (0, 2), (2, 3)]])
+def test_what_is_found_twice_in_part_goes_as_a_whole(places):
+    found = [{"type": "x", "value": "", "start": start, "end": end} for start, end in places]
+    assert PIIMiddleware("x", detector=lambda text: found).replaced("abcdef") == "[REDACTED_X]ef"
 
 
 def leaky(**options: Any) -> Any:
@@ -528,16 +549,22 @@ def test_a_detector_need_only_say_where_something_is():
     assert app.replaced("a123456b") == "a****3456b"
 
 
+def test_a_pattern_of_ones_own_is_all_that_counts_and_nothing_of_a_short_match_is_shown():
+    assert PIIMiddleware("ip", detector=r"host-\d+").replaced("host-7") == "[REDACTED_IP]"
+    assert PIIMiddleware("pin", strategy="mask", detector=r"\d+").replaced("1234 and 12345") == "**** and ****2345"
+
+
 def test_personal_data_that_is_blocked_never_gets_to_the_model(open_agent):
     model, block = scripted("ok"), PIIMiddleware("email", strategy="block")
     app = open_agent(lambda saver: create_agent(model, middleware=[block], checkpointer=saver))
     with pytest.raises(PIIDetectionError, match="email") as raised:
         app.invoke({"messages": [("user", "I am a@x.org")]})
-    assert (raised.value.matches[0]["value"], model.seen) == ("a@x.org", [])
+    assert (raised.value.pii_type, raised.value.matches[0]["value"], model.seen) == ("email", "a@x.org", [])
 
 
-def test_a_choice_that_is_none_is_asked_for_again(open_agent, desk):
-    chooser = scripted(structured={"tools": ["fly"]})
+@pytest.mark.parametrize("names", [["fly"], [{"name": "fly"}]])
+def test_a_choice_that_is_none_is_asked_for_again(open_agent, desk, names):
+    chooser = scripted(structured={"tools": names})
     select = LLMToolSelectorMiddleware(model=chooser, max_retries=2)
     app = open_agent(lambda saver: create_agent(scripted("ok"), desk.tools, middleware=[select], checkpointer=saver))
     with pytest.raises(InvalidInput, match="'fly'.*on_parsing_failure"):

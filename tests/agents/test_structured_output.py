@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from signoff.agents import create_agent
-from signoff.agents.middleware import after_model
+from signoff.agents.middleware import after_model, wrap_model_call
 from signoff.agents.structured_output import (
     AutoStrategy,
     MultipleStructuredOutputsError,
@@ -58,6 +58,21 @@ def test_a_wrong_answer_is_told_to_the_model_and_a_second_turn_begins_anew():
     assert "text" in results(result)["c1"]
     assert result["structured_response"] == Answer(text="yes")
     assert app.invoke(USER, CONFIG)["structured_response"] is None
+
+
+def test_an_answer_in_a_form_that_middleware_has_asked_for_is_none_of_the_next_turn(desk):
+    form = {"title": "answer", "type": "object", "properties": {"text": {"type": "string"}}}
+
+    @wrap_model_call
+    def ask(request, handler):
+        is_first = len(request.messages) == 1
+        return handler(request.override(response_format=ToolStrategy(form)) if is_first else request)
+
+    script = [calls(call("answer", "c1", text="yes")), calls(LOOK), "looked"]
+    app = create_agent(scripted(*script), desk.tools, middleware=[ask], checkpointer=InMemorySaver())
+    assert app.invoke(USER, CONFIG)["structured_response"] == {"text": "yes"}
+    result = app.invoke(USER, CONFIG)
+    assert (result["structured_response"], result["messages"][-1].text) == (None, "looked")
 
 
 def test_two_answers_or_a_wrong_one_may_end_the_run():

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
+from langchain_core.tools import tool as as_tool
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, ModelRetryMiddleware
@@ -99,3 +100,27 @@ def test_the_model_speaks_again_if_a_person_has_changed_the_conversation(open_wr
     app.invoke(None)
     assert app.questions() == ["draft 2 []"]
     assert app.invoke(Command(resume="yes"))["messages"][-1].text == "draft 2"
+
+
+def test_the_model_is_told_of_tools_and_settings_that_middleware_changes_in_place():
+    def look() -> str:
+        """Look."""
+        offered.append(as_tool(pay))
+        return "nothing"
+
+    def pay() -> str:
+        """Pay."""
+        if settings["temperature"]:
+            offered[0].description = "Look again."
+        settings["temperature"] = 1
+        return "paid"
+
+    class Offering(AgentMiddleware):
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            return handler(request.override(tools=offered, model_settings=settings))
+
+    offered, settings = [as_tool(look)], {"temperature": 0}
+    model = scripted(calls(call("look")), calls(call("pay", "c2")), calls(call("pay", "c3")))
+    create_agent(model, [look, pay], middleware=[Offering()]).invoke(USER)
+    told = [(one["tools"], one["temperature"]) for one in model.bound]
+    assert told == [(["look"], 0), *[(["look", "pay"], at) for at in (0, 1, 1)]]

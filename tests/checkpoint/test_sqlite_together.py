@@ -126,6 +126,27 @@ def test_a_writer_that_is_interrupted_leaves_the_others_to_themselves(connection
     assert noted(connection) == {"a", "b"}
 
 
+class Interrupting:
+    """A lock that somebody has, until who waits for it hears a signal."""
+
+    def locked(self):
+        return True
+
+    def __enter__(self):
+        raise KeyboardInterrupt
+
+    def __exit__(self, *error): ...
+
+
+def test_what_a_writer_wanted_that_was_interrupted_as_it_waited_is_not_written_later(connection):
+    lock, connection.lock = connection.lock, Interrupting()
+    with pytest.raises(KeyboardInterrupt):
+        connection.perform(note("before"))
+    connection.lock = lock
+    assert written_at_once(connection, [note("a"), note("b")]) == [None, None]
+    assert noted(connection) == {"a", "b"}
+
+
 def test_threads_that_are_stored_at_once_share_a_commit(path):
     with SqliteSaver.from_conn_string(path) as saver:
         saver.setup()

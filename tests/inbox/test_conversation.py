@@ -13,7 +13,7 @@ from inbox.programs import Log, Work, form, on, transfer, two_branches
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, QuestionsOpen, StateChanged, ThreadBusy
 from signoff.graph import END, START, StateGraph
-from signoff.inbox import Failed, Finished, Paused, aconverse, converse
+from signoff.inbox import Failed, Finished, Inbox, Paused, aconverse, converse
 from signoff.inbox.answering import answer
 from signoff.inbox.asking import aperform, perform
 from signoff.steps import adrive, drive
@@ -50,7 +50,8 @@ def test_a_first_message_starts_the_thread_and_the_next_one_answers(desk, work):
 def test_a_message_to_a_thread_that_has_ended_is_a_new_turn(desk, work):
     desk.converse(transfers(work), START_IT, thread_id="a")
     desk.converse(transfers(work), "yes", thread_id="a")
-    assert values(desk.converse(transfers(work), {"log": ["again"]}, thread_id="a")) == ["Transfer 500 euros?"]
+    more = desk.converse(transfers(work), "again", thread_id="a", as_input=lambda text: {"log": [text]})
+    assert (values(more), more.value["log"][-2:]) == (["Transfer 500 euros?"], ["again", "prepare"])
     assert work.done == {"prepare": 2, "execute": 1}
 
 
@@ -91,8 +92,8 @@ def test_a_breakpoint_is_passed_with_the_next_message(desk, work):
         return app
 
     desk.converse(build, START_IT, thread_id="a")
-    assert values(desk.converse(build, "yes", thread_id="a", request_id="2")) == []
-    assert values(desk.converse(build, "yes", thread_id="a", request_id="2")) == []
+    stopped = [desk.converse(build, "yes", thread_id="a", request_id="2") for _ in range(2)]
+    assert [(values(one), one.is_repeat) for one in stopped] == [([], False), ([], True)]
     assert work.done["execute"] == 0
     assert isinstance(desk.converse(build, "go on", thread_id="a"), Finished)
 
@@ -122,7 +123,8 @@ def test_a_failure_is_an_outcome_and_the_same_request_tries_again(desk, work):
 def test_a_new_message_after_a_failure_is_a_new_beginning(desk, work):
     for _ in range(2):
         assert isinstance(desk.converse(failing(work), START_IT, thread_id="a"), Failed)
-    assert desk.converse(failing(work), {"log": ["once more"]}, thread_id="a").value["log"][-1] == "paid"
+    assert desk.converse(failing(work), {"log": ["once more"]}, thread_id="a").value["log"] == ["once more", "paid"]
+    assert work.done == {"attempt": 3}
 
 
 def test_a_graph_without_a_saver_cannot_converse(work):
@@ -152,6 +154,15 @@ def test_an_old_request_that_comes_again_later_is_told_how_the_thread_stands(des
     late = desk.converse(transfers(work), START_IT, thread_id="a", request_id="1")
     assert late == Finished({"log": ["prepare", "review said yes", "execute"]}, is_repeat=True)
     assert work.done == {"prepare": 1, "execute": 1}
+
+
+def test_a_request_of_long_ago_is_known_again(work):
+    app = failing(work)(InMemorySaver())
+    work.done["attempt"] = 9
+    for number in range(12):
+        converse(app, {"log": [number]}, thread_id="a", request_id=str(number))
+    assert converse(app, {"log": [0]}, thread_id="a", request_id="0").is_repeat
+    assert work.done == {"attempt": 21}
 
 
 def test_an_answer_that_comes_again_does_not_answer_the_next_question(desk):
@@ -210,6 +221,18 @@ def test_a_message_for_a_thread_whose_stream_was_left_lets_that_end_first(work):
     assert converse(app, {"log": ["second"]}, thread_id="a") == Finished(
         {"log": ["first", "one", "two", "second", "one", "two"]}
     )
+
+
+def test_a_message_is_not_taken_if_the_thread_fails_that_it_lets_go_first():
+    def pay(state):
+        interrupt("pay?")
+        raise ConnectionError("the bank does not answer")
+
+    app = StateGraph(Log).add_node("pay", pay).add_edge(START, "pay").compile(saver := InMemorySaver())
+    (question,) = converse(app, START_IT, thread_id="a").questions
+    Inbox(saver).answer(question.id, "yes")
+    assert isinstance(converse(app, {"log": ["hello?"]}, thread_id="a"), Failed)
+    assert app.get_state(on("a")).values == START_IT
 
 
 def test_a_message_is_not_the_answer_to_a_question_that_its_sender_has_not_seen(desk):

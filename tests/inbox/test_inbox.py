@@ -74,6 +74,21 @@ def test_open_questions_are_found_by_what_is_said_of_them(desk, work, wanted, th
     assert [question.thread_id for question in desk.open(**wanted)] == threads
 
 
+def test_a_question_is_found_by_what_it_says_whatever_characters_that_has(desk):
+    said = {"a": "Delete C:\\Temp?", "b": {"lines": ["one\ntwo", ("\tthree",)]}, "c": 'it\'s "odd" \x00 \ud800'}
+
+    def build(saver):
+        asking = StateGraph(Log).add_node("ask", lambda state: {"log": [interrupt(said[state["log"][0]])]})
+        return asking.add_edge(START, "ask").compile(checkpointer=saver)
+
+    for thread in said:
+        desk.graph(build, "invoke", {"log": [thread]}, on(thread))
+    texts = {"c:\\temp": "a", "ONE\nTWO": "b", "\tthree": "b", 'it\'s "ODD" \x00': "c"}
+    assert {text: [one.thread_id for one in desk.open(text=text)] for text in texts} == {
+        text: [thread] for text, thread in texts.items()
+    }
+
+
 def test_pages_follow_each_other_and_miss_nothing(desk, work):
     threads = [f"t{number}" for number in range(5)]
     ask(desk, transfers(work), *threads)
@@ -121,6 +136,9 @@ def test_the_questions_of_copied_threads_are_not_parted_by_a_page(desk, work):
     second = desk.open(limit=1, after=first.cursor)
     assert (sorted(question.thread_id for question in second), second.cursor) == (["n", "n2"], None)
     assert sorted(question.thread_id for question in desk.open(limit=1, namespace="review")) == ["n", "n2"]
+    copied(desk, "n", "n3")
+    found = [sorted(one.thread_id for one in desk.open(limit=5, namespace=name)) for name in ("", "review")]
+    assert found == [["a", "b", "b2", "b3"], ["n", "n2", "n3"]], "those that do not fit stand between"
 
 
 def test_a_question_of_a_copied_thread_is_answered_with_its_thread(desk, work):
@@ -169,6 +187,7 @@ def test_an_answer_is_stored_and_runs_nothing(desk, work):
     assert work.done == {"prepare": 1}
     assert desk.asked() == []
     assert desk.graph(transfers(work), "get_state", on("a")).interrupts == ()
+    assert desk._call(lambda saver: saver, "look", on("a"))[1].holder is None, "the thread is given back"
 
 
 def test_a_stored_answer_is_handed_over_once_when_its_thread_goes_on(desk, work):
@@ -360,6 +379,27 @@ def test_the_history_has_every_question_of_a_node_that_asks_several(desk):
     desk.graph(form, "invoke", Command(resume=30, by="ben"), on("a"))
     told = [(event.kind, event.value) for event in desk.inbox("history", "a") if event.question_id]
     assert told == [("asked", "'name?'"), ("answered", "Ana"), ("asked", "age?"), ("answered", 30)]
+
+
+def told(saver):
+    return [(event.kind, event.path) for event in Inbox(saver).history("a")]
+
+
+def test_the_history_has_once_what_stands_when_the_state_is_changed(work):
+    app, inbox = two_branches(work, saver := InMemorySaver()), Inbox(saver)
+    app.invoke({"log": []}, on("a"))
+    inbox.answer(inbox.open()[0].id, "yes", by="ana")
+    before = told(saver)
+    app.update_state(on("a"), {"log": ["checked"]}, as_node="__start__")
+    assert told(saver) == [*before, ("updated", "")]
+
+
+def test_the_history_of_a_thread_that_went_back_to_its_input_names_no_node(work):
+    app = transfer(work, saver := InMemorySaver())
+    app.invoke({"log": []}, on("a"))
+    *_, began, _ = app.get_state_history(on("a"))
+    app.invoke(None, began.config)
+    assert told(saver)[-3:] == [("forked", ""), ("ran", "prepare"), ("asked", "review")]
 
 
 def test_the_history_names_the_questions_that_new_input_dropped(desk, work):

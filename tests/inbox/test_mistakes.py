@@ -1,6 +1,7 @@
 """Mistakes at the inbox: refused with a typed error that says what to do, and nothing is changed."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -58,8 +59,8 @@ def test_an_age_is_a_length_of_time_or_a_time(inbox):
 
 def test_a_question_is_named_by_its_id(inbox):
     question = inbox.open()[0]
-    for named in (None, question):
-        for call in (inbox.get, inbox.why_closed, lambda id: inbox.answer(id, "yes")):
+    for named in (None, question, [question.id]):
+        for call in (inbox.get, inbox.why_closed, partial(inbox.answer, value={"ok": True})):
             with pytest.raises(InvalidInput, match=r"question\.id"):
                 call(named)
     assert len(inbox.open()) == 1

@@ -5,7 +5,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -152,11 +152,16 @@ class Connection:
             return self._write_alone(effect)
 
     def _write_with_others(self, turn: Turn) -> int | None:
-        self._waiting.append(turn)
-        with self.lock:
-            if not turn.is_over:  # else somebody has written it on the way
-                others = [other for other in self._take_waiting() if other is not turn]
-                self._lead(turn, others)
+        try:
+            self._waiting.append(turn)
+            with self.lock:
+                if not turn.is_over:  # else somebody has written it on the way
+                    others = [other for other in self._take_waiting() if other is not turn]
+                    self._lead(turn, others)
+        finally:
+            if not turn.is_over:  # a signal was heard as it waited: nobody is to write it later, behind what is newer
+                with suppress(ValueError):
+                    self._waiting.remove(turn)
         return turn.outcome()
 
     def _lead(self, turn: Turn, others: Sequence[Turn]) -> None:

@@ -1,6 +1,7 @@
 """The model's turn: the conversation is mended, the model is called with its tools, and its answer is read."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,7 +111,9 @@ class ModelTurn:
 
     def _model(self, request: ModelRequest[Any], strategy: Any) -> Any:
         """The model with its tools and settings bound; kept for the next turn, which mostly wants the same."""
-        wanted = (request.model, request.tools, request.tool_choice, request.model_settings, strategy is None)
+        # Copies, and what is told of the tools: middleware may change its own, and hand the same on again.
+        tools = [*map(_told_of, request.tools)]
+        wanted = (request.model, tools, request.tool_choice, {**request.model_settings}, strategy is None)
         known, bound = self._bound  # once: another thread may put its own there
         if strategy is None and known == wanted:
             return bound
@@ -139,6 +142,11 @@ class ModelTurn:
                 f"Middleware offers the model {', '.join(map(repr, unknown))}, which the agent could not call. Give "
                 "the tool to create_agent(tools=...), to the middleware's `tools`, or handle it in wrap_tool_call."
             )
+
+
+def _told_of(tool: BaseTool | dict[str, Any]) -> Any:
+    """A tool, and what a model is told of it."""
+    return (tool, tool.description, tool.args_schema) if isinstance(tool, BaseTool) else deepcopy(tool)
 
 
 def _check_names(tools: Sequence[Any], strategy: ToolStrategy[Any]) -> None:

@@ -93,9 +93,14 @@ class TurnNode(Runnable[Any, Any]):
         changes: dict[str, Any] = {"messages": response.result}
         if messages is not state["messages"]:
             changes["messages"] = Overwrite([*messages, *response.result])
-        if self.turn.response_format is not None or response.structured_response is not None:
+        if self._may_answer(state) or response.structured_response is not None:
             changes["structured_response"] = response.structured_response
         return [changes, *commands] if commands else changes
+
+    def _may_answer(self, state: Any) -> bool:
+        """Whether turns answer in a form, so that what an earlier one has answered is forgotten."""
+        is_answered = bool(self.turn.middleware) and state.get("structured_response") is not None
+        return is_answered or self.turn.response_format is not None
 
 
 def wraps_model(middleware: AgentMiddleware[Any, Any]) -> bool:

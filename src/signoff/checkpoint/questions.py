@@ -1,6 +1,7 @@
 """The index of open questions: what waits for an answer, over all threads."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -108,4 +109,20 @@ class Wanted:
 
 def as_text(value: Any) -> str:
     """What a payload says, for a search."""
-    return repr_of(value).casefold()
+    shown = repr_of(value)
+    if "\\" in shown:  # some characters are not in it as they are
+        with suppress(RecursionError):
+            shown = _said(value)
+    return shown.casefold()
+
+
+def _said(value: Any) -> str:
+    """A payload with its texts as they are; but for halves of surrogate pairs, which no database takes."""
+    match value:
+        case str():
+            return f"'{value.encode('utf-8', 'backslashreplace').decode()}'"
+        case dict():
+            return ", ".join(f"{_said(key)}: {_said(one)}" for key, one in value.items())
+        case list() | tuple():
+            return ", ".join(map(_said, value))
+    return repr_of(value)

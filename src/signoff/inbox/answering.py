@@ -25,6 +25,7 @@ def answer(
     saver: Any, question_id: str, value: Any, by: str | None, thread_id: str | None, request: str | None = None
 ) -> Steps[Question]:
     """Store an answer. If the thread moves between looking and storing, look again."""
+    check_id(question_id)
     if isinstance(value, Command):
         raise InvalidAnswer(f"The answer is {value!r}. Give its value itself, without Command.")
     if isinstance(value, dict) and question_id in value:

@@ -66,11 +66,14 @@ def in_order(found: Iterable[CheckpointTuple], asked_at: Mapping[str, str]) -> l
     """The events of checkpoints."""
     events: list[Event] = []
     since: dict[str, str] = {}
+    told: set[tuple[str | None, str]] = set()
     for saved in sorted(found, key=lambda one: one.checkpoint["id"]):
         ns = saved.config[CONF].get(CHECKPOINT_NS, "")
         events += _steps(saved, ns, since.get(ns))
         here = [] if ns else _around(saved, asked_at)
-        events += here
+        # What is still open when a person changes the state is stored again, and answers that nobody has taken.
+        events += [event for event in here if event.kind == "failed" or _essence(event) not in told]
+        told.update(map(_essence, here))
         since[ns] = max([saved.checkpoint["ts"], *(event.at for event in here if event.kind == "answered")])
     return sorted(events, key=lambda event: (event.at, _RANKS.get(event.kind, 0)))
 
@@ -80,8 +83,8 @@ def _steps(saved: CheckpointTuple, ns: str, since: str | None) -> list[Event]:
     at, id, step = saved.checkpoint["ts"], saved.checkpoint["id"], saved.metadata.get("step", -1)
     kind = _KINDS.get(str(saved.metadata.get("source")), "ran")
     written: Any = saved.checkpoint.get("writers") or ()
-    writers = [] if kind == "input" else list(written)
-    if kind == "ran" and (not writers or writers == [START]):
+    writers = [name for name in written if name != START]
+    if kind == "ran" and not writers:
         return []  # the input, on its way into the state
     path = "|".join(part for part in (stateful_ns(ns) if ns else "", ", ".join(writers)) if part)
     took = _seconds(since, at) if kind == "ran" else None
@@ -128,6 +131,11 @@ def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:
         )
     failed = (_event(saved, "failed", saved.checkpoint["ts"], None, None, text) for text in known.errors.values())
     return [*events, *failed]
+
+
+def _essence(event: Event) -> tuple[str | None, str]:
+    """What tells that a question was asked before, or answered by the same answer."""
+    return event.question_id, event.at if event.kind == "answered" else ""
 
 
 def _after(saved: CheckpointTuple, question: Interrupt[Any], given: Mapping[str, Answer]) -> str:

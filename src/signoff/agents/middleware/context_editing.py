@@ -1,6 +1,7 @@
 """Long conversations: old results of tools are left out of what the model is given."""
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -81,6 +82,12 @@ class ClearToolUsesEdit:
                 return
 
 
+def _copied(message: AnyMessage) -> AnyMessage:
+    """A message of which all that a model is given may be changed."""
+    parts = {"content", "additional_kwargs", "response_metadata", "tool_calls"} & type(message).model_fields.keys()
+    return message.model_copy(update={name: deepcopy(getattr(message, name)) for name in parts})
+
+
 def _with_cleared(metadata: dict[str, Any], call_id: str) -> dict[str, Any]:
     """The metadata of a message, with the call whose arguments are not shown."""
     note = metadata.get("context_editing", {})
@@ -123,7 +130,9 @@ class ContextEditingMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, 
         return await handler(self._edited(request))
 
     def _edited(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        messages = [message.model_copy() for message in request.messages]  # edits may change them
+        messages = list(request.messages)
+        if any(type(edit) is not ClearToolUsesEdit for edit in self.edits):
+            messages = [*map(_copied, messages)]  # others may change them, and what is in them
         count = self._count(request)
         for edit in self.edits:
             edit.apply(messages, count_tokens=count)

@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import Literal, get_args
 
@@ -61,9 +61,18 @@ def detector_of(kind: str, given: Detector | str | None) -> Detector:
     is_one = _CHECKS.get(kind, _anything) if given is None else _anything
     return lambda text: [
         PIIMatch(type=kind, value=found[0], start=found.start(), end=found.end())
-        for found in pattern.finditer(text)
-        if is_one(found[0])
+        for found in _search(pattern, is_one, text)
     ]
+
+
+def _search(pattern: re.Pattern[str], is_one: Callable[[str], bool], text: str) -> Iterator[re.Match[str]]:
+    """What fits a pattern and is what it seems. Inside of something that is not, there may be something that is."""
+    begin = 0
+    while (found := pattern.search(text, begin)) is not None:
+        begin = found.start() + 1
+        if is_one(found[0]):
+            begin = max(begin, found.end())
+            yield found
 
 
 def _anything(text: str) -> bool:
@@ -85,15 +94,19 @@ def _is_address(text: str) -> bool:
     return True
 
 
-# Every part of a pattern has a greatest length, so that no text takes long to search.
-_HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,10}[A-Za-z]{2,63}"
+# Every part of a pattern has a greatest length, so that no text takes long to search. Beside a match there may be
+# letters of a script that has no spaces between words, so that `\b` does not do.
+_LETTERS = "A-Za-z\u00c0-\u024f"
+_HOST = rf"(?:[{_LETTERS}0-9](?:[{_LETTERS}0-9-]{{0,61}}[{_LETTERS}0-9])?\.){{1,10}}[{_LETTERS}]{{2,63}}"
 _REST = r"[^\s<>\"']{0,2000}[^\s<>\"'.,;:!?)\]}]"  # a full stop behind it belongs to the sentence
+_IPV4 = r"(?a:(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\w))"  # a port may stand behind it, and a name before
+_IPV6 = r"(?a:(?:(?<![\w.:])|(?<=\w:))[0-9A-Fa-f:.]{1,44}(?:[0-9A-Fa-f]|::)(?!\w|:[\w:]|\.\w))"
 _PATTERNS = {
-    "email": rf"\b[A-Za-z0-9._%+-]{{1,64}}@{_HOST}\b",
-    "credit_card": r"(?<!\d)(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{5})(?!\d)",
-    "ip": r"(?<![\w.:])[0-9A-Fa-f:.]{1,44}[0-9A-Fa-f:](?![\w:])(?!\.\w)",
-    "mac_address": r"\b[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}\b",
-    "url": rf"\bhttps?://{_REST}|\b(?:www\.{_HOST}|{_HOST}(?=/))(?:/{_REST})?",
+    "email": rf"(?<![{_LETTERS}0-9_])[{_LETTERS}0-9._%+-]{{1,64}}@{_HOST}",
+    "credit_card": r"(?<!\d)(?:\d{4}[\s-]?\d{4}[\s-]?\d{4}[\s-]?\d{1,7}|\d{4}[\s-]\d{6}[\s-]\d{5})(?!\d)",
+    "ip": f"{_IPV4}|{_IPV6}",
+    "mac_address": r"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![0-9A-Za-z])",
+    "url": rf"(?i:https?)://{_REST}|(?<![{_LETTERS}0-9])(?:(?i:www)\.{_HOST}|{_HOST}(?=/))(?:/{_REST})?",
 }
 _CHECKS = {"credit_card": _is_card, "ip": _is_address}
 
@@ -110,14 +123,24 @@ def replacing(kind: str, strategy: Strategy, find: Detector) -> Callable[[str], 
         found = sorted(find(text), key=lambda one: one["start"])
         if found and strategy == "block":
             raise PIIDetectionError(kind, found)
-        parts, end = [], 0
-        for one in found:
-            if one["start"] >= end:  # else it is in what was found before
-                parts += [text[end : one["start"]], _instead(kind, strategy, text[one["start"] : one["end"]])]
-                end = one["end"]
-        return "".join([*parts, text[end:]]) if parts else text
+        parts, rest = [], 0
+        for start, end in _apart(found):
+            parts += [text[rest:start], _instead(kind, strategy, text[start:end])]
+            rest = end
+        return "".join([*parts, text[rest:]]) if parts else text
 
     return replace
+
+
+def _apart(found: Sequence[PIIMatch]) -> list[tuple[int, int]]:
+    """Where something was found, in order; what overlaps is one."""
+    places: list[tuple[int, int]] = []
+    for one in found:
+        start, end = one["start"], one["end"]
+        if places and start < places[-1][1]:
+            start, end = places[-1][0], max(end, places.pop()[1])
+        places.append((start, end))
+    return places
 
 
 def _instead(kind: str, strategy: Strategy, value: str) -> str:
@@ -136,7 +159,7 @@ def _masked(kind: str, value: str) -> str:
             name, _, host = value.partition("@")
             return f"{name}@****.{host.rpartition('.')[2]}"
         case "credit_card":
-            return re.sub(r"\d(?=(?:[ -]?\d){4})", "*", value)
+            return re.sub(r"\d(?=(?:[\s-]?\d){4})", "*", value)
         case "ip" if "." in value:
             return f"*.*.*.{value.rpartition('.')[2]}"
         case "mac_address":

@@ -98,7 +98,7 @@ class LLMToolSelectorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT,
         for _ in range(self.max_retries + 1):
             answer = yield model, [SystemMessage(self._prompt(choice)), said]
             names = answer.get("tools") if isinstance(answer, dict) else None
-            if isinstance(names, list) and all(name in choice for name in names):
+            if isinstance(names, list) and all(isinstance(name, str) and name in choice for name in names):
                 return list(dict.fromkeys(names))[: self.max_tools]
         return self._instead(answer, choice)
 
