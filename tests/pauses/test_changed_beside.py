@@ -4,6 +4,7 @@ from typing import Any, TypedDict
 
 import pytest
 
+from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.testing import Input, World, did
 from signoff.types import Command, Send, interrupt
@@ -101,6 +102,25 @@ def test_what_a_node_tells_itself_takes_no_answer_back(open_app, key, pause):
     app.invoke({"amount": 5, "status": "new"})
     app.invoke(Command(resume="yes"))
     assert app.invoke(Command(resume="yes")) == {"amount": 5, "status": "asked twice", "paid": 5}
+
+
+@PAUSES
+def test_nor_does_what_a_call_tells_that_it_makes(open_app, pause):
+    @task
+    def confirm():
+        return interrupt("Sure?", update={"status": "asked"})
+
+    def pay(state):
+        interrupt(f"Pay {state['amount']}, which is {state['status']}?")
+        confirm().result()
+        interrupt("Now?")
+        return {"paid": state["amount"]}
+
+    app = open_app(StateGraph(Payment).add_node(pay).add_edge(START, "pay"), pause=pause)
+    app.invoke({"amount": 5, "status": "new"})
+    assert app.ask(Command(resume="yes")) == ["Sure?"]
+    assert app.ask(Command(resume="yes")) == ["Now?"]
+    assert app.invoke(Command(resume="yes")) == {"amount": 5, "status": "asked", "paid": 5}
 
 
 @PAUSES

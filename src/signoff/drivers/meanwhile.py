@@ -8,10 +8,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from signoff.drivers.digests import digest
-from signoff.engine import ids, origin, pending
+from signoff.engine import ids, origin
 from signoff.engine.answers import Answer, origin_of
+from signoff.engine.calls_before import told_by
 from signoff.engine.origin import Origin
-from signoff.engine.pending import Pending
 
 if TYPE_CHECKING:
     from signoff.drivers.asking import Here
@@ -82,14 +82,4 @@ def _has_changed(scope: "Scope", answer: Answer) -> bool:
     if known is None:
         return False
     since = {id for id in known.beside[then.get("seen", 0) :] if ids.is_aside(id)}
-    return bool(since) and not since <= _told_by(scope, known)
-
-
-def _told_by(scope: "Scope", known: Pending) -> set[str]:
-    """The ids of what a task has told the state itself as it asked, or a call inside of it that waits."""
-    task = scope.task
-    own = [one.id for one in pending.all_asked(known) if pending.is_own(known, task, one.id, one.key, one.origin)]
-    for id, answer in known.answers.items():
-        if pending.is_own(known, task, id, answer.get("key"), origin_of(answer)):
-            own.append(id)
-    return {ids.aside_id(id) for id in (*own, *(one.id for one in known.asked_by(task)))}
+    return bool(since) and not since <= told_by(known, task)

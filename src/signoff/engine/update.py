@@ -256,7 +256,7 @@ def _conclude(
     for outcome in outcomes:
         outcome.is_saved = outcome.is_saved or is_kept or outcome.task.id in known
     records = ledger.records(outcomes)
-    fold(run.program, state, outcomes, branching.waits(waiting) if waiting else (), waiting)
+    fold(run.program, state, outcomes, branching.waits(waiting, run.known) if waiting else (), waiting)
     state.writers = names_of(outcomes)
     _store(run, state, ledger, "update", tasks, {outcome.task.id for outcome in outcomes}, records)
 
