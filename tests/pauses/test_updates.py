@@ -593,6 +593,26 @@ def test_a_question_that_says_something_else_after_an_update_is_asked_again_thou
 
 
 @pytest.mark.parametrize("by_key", [False, True])
+@pytest.mark.parametrize("of_log", [False, True])
+def test_so_it_is_inside_of_a_nested_graph(open_app, by_key, of_log):
+    first = two_questions(lambda log: (f"one {log if of_log else ''}?", "two?"), by_key)
+    app = open_app(beside(inner=first.compile()))
+    app.invoke(NEW)
+    app.invoke(Command(resume="old"))
+    before = app.ids()
+    for told in ([], ["told"]):
+        app.update_state({"log": told}, app.get_state().tasks[0].state)
+        assert app.ids() == {value.value: value.id for value in app.filed()} == before
+    if of_log:
+        assert app.ask(None) == ["one ['draft', 'told']?"]
+        assert app.ask(Command(resume="new")) == ["two?"]
+    else:
+        assert app.ask(None) == ["two?"]
+    assert app.ids() == before
+    assert app.invoke(Command(resume=2))["log"] == ["draft", "told", "new" if of_log else "old", 2]
+
+
+@pytest.mark.parametrize("by_key", [False, True])
 def test_what_says_something_else_after_an_update_and_is_answered_then_stays_answered(open_app, by_key):
     app = open_app(two_questions(lambda log: (f"one {log}?", "two?"), by_key))
     app.invoke(NEW)
