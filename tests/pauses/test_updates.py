@@ -762,6 +762,19 @@ def test_what_was_answered_before_the_update_of_a_command_is_asked_again_if_it_s
     assert app.invoke(Command(resume="yes"))["log"] == [1, "six", "yes"]
 
 
+def test_so_it_is_if_the_command_answers_what_was_asked_after_it(open_app):
+    def ask(state):
+        first = interrupt(f"pay {len(state['log'])}?")
+        return {"log": [first, interrupt("sure?")]}
+
+    app = open_app(line(ask=ask))
+    app.invoke(NEW)
+    assert app.ask(Command(resume="five")) == ["sure?"]
+    assert app.ask(Command(resume="yes", update={"log": [1]})) == ["pay 1?"]
+    assert [question.value for question in app.filed()] == ["pay 1?"]
+    assert app.invoke(Command(resume="six"))["log"] == [1, "six", "yes"]
+
+
 def test_what_a_send_asks_does_not_depend_on_the_state_and_is_not_asked_again(open_app):
     works = Works()
 

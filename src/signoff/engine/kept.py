@@ -90,18 +90,20 @@ def _carry(found: Kept, run: Run, known: Pending, tasks: Sequence[Task], over: C
 def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> list[Record]:
     """What is stored again if the caller of a run changes the state: what tasks ask about it, and were answered.
 
-    Not so what is answered in the same breath; nor what came by a Send, which has an input of its own.
+    Not so what is answered in the same breath, though what was answered before it is; nor what came by a Send, which
+    has an input of its own.
     """
     records: list[Record] = []
     for task in with_handlers(next_tasks(run.program, state, run.stop), known):
         questions = known.asked.get(task.id, ())
         if task.is_sent or task.id in known.results:
             continue
-        if not _is_own(known, task, questions):  # a call or a graph inside of it asks, and goes on as it is
-            records += _answered(known, task, ())
-        elif not all(question.id in given for question in questions):
+        edited: Questions = ()
+        # Else a call or a graph inside of it asks, and goes on as it is; or all is answered now.
+        if _is_own(known, task, questions) and not all(question.id in given for question in questions):
             edited = tuple(one if one.id in given else flagged(one, "is_edited") for one in questions)
-            records += [(task.id, [(INTERRUPT, edited)], task.saved_path), *_answered(known, task, edited)]
+            records.append((task.id, [(INTERRUPT, edited)], task.saved_path))
+        records += _answered(known, task, edited)
     return records
 
 
