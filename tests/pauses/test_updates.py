@@ -1,5 +1,6 @@
 """Promise 8: an update by a person drops no question silently; one whose node is still due stays open."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
@@ -726,6 +727,35 @@ def test_an_answer_is_not_for_what_a_neighbour_asks_after_the_update_beside_it(o
     assert app.ask(Command(resume={ids["sure?"]: "yes"}, update={"log": [1, 2, 3]})) == ["pay 3?"]
     assert app.ids()["pay 3?"] != ids["pay 0?"]
     assert app.invoke(Command(resume="paid"))["log"] == [1, 2, 3, "yes", "paid"]
+
+
+@pytest.mark.parametrize("key", [None, "pay"])
+@pytest.mark.parametrize("by_command", [False, True])
+def test_what_a_node_asks_itself_is_asked_again_though_a_call_beside_it_asks_too(open_async_app, key, by_command):
+    @task
+    async def sure():
+        return interrupt("sure?")
+
+    async def ask(state):
+        async def pay():
+            return interrupt(f"pay {len(state['log'])}?", key=key)
+
+        async def confirm():
+            return await sure()
+
+        return {"log": await asyncio.gather(pay(), confirm())}
+
+    app = open_async_app(line(ask=ask))
+    app.invoke(NEW)
+    before = app.ids()
+    if not by_command:
+        app.update_state({"log": [1]})
+        assert app.ids() == {"pay 0?": before["pay 0?"]}
+    assert sorted(app.ask(Command(update={"log": [1]}) if by_command else None)) == ["pay 1?", "sure?"]
+    assert app.ids() == {question.value: question.id for question in app.filed()}
+    assert app.ids()["sure?"] == before["sure?"]
+    assert app.ids()["pay 1?"] != before["pay 0?"]
+    assert app.invoke(Command(resume=dict.fromkeys(app.ids().values(), "yes")))["log"] == [1, "yes", "yes"]
 
 
 def test_an_answer_is_not_for_a_question_that_could_not_be_asked_again_after_an_update(open_app):
