@@ -1,11 +1,12 @@
 """Promise 2: who said yes to 5 euros has not said yes to 900, whoever has changed the state meanwhile."""
 
+from itertools import count
 from typing import Any, TypedDict
 
 import pytest
 
 from signoff.func import task
-from signoff.graph import START, StateGraph
+from signoff.graph import END, START, StateGraph
 from signoff.testing import Input, World, did
 from signoff.types import Command, Send, interrupt
 
@@ -143,16 +144,39 @@ def test_what_was_answered_before_is_asked_again_too(open_app, pause):
 
 
 @PAUSES
-def test_what_came_by_a_send_has_an_input_of_its_own(open_app, pause):
-    def pay(payment):
-        interrupt(f"Pay {payment['amount']}?")
-        return {"paid": payment["amount"]}
+@pytest.mark.parametrize("by", ["send", "call"])
+def test_what_came_by_a_send_or_a_call_has_an_input_of_its_own(open_app, pause, by):
+    times = count(1)
 
-    graph = beside(lambda state: None, tell).add_node("send", pay)
-    graph.add_conditional_edges(START, lambda state: [Send("send", {"amount": 5})], ["send"])
+    @task
+    def confirm(amount):
+        interrupt(f"Pay {amount}, asked {next(times)} times?")
+        return amount
+
+    def pay(payment):
+        return {"paid": confirm.func(payment["amount"])}
+
+    graph = beside(lambda state: {"paid": confirm(5).result()} if by == "call" else None, tell).add_node("send", pay)
+    graph.add_conditional_edges(START, lambda state: [Send("send", {"amount": 5})] if by == "send" else END)
     app = open_app(graph, pause=pause)
     app.invoke({"amount": 5})
-    assert app.invoke(Command(resume={app.ids()["Pay 5?"]: "yes"}))["paid"] == 5
+    assert app.invoke(Command(resume={app.ids()["Pay 5, asked 1 times?"]: "yes"}))["paid"] == 5
+
+
+def test_what_others_told_before_a_question_takes_no_answer_to_it_back(open_app):
+    times = count(1)
+
+    def pay(state):
+        interrupt("Now?")
+        interrupt(f"Pay {state['amount']}, asked {next(times)} times?")
+        return {"paid": state["amount"]}
+
+    app = open_app(beside(pay, tell))
+    app.invoke({"amount": 5})
+    app.invoke(Command(resume={app.ids()["Now?"]: "yes"}))
+    asked = app.ids()["Pay 900, asked 1 times?"]
+    assert app.invoke(Command(resume={asked: "yes"}))["__interrupt__"][0].value == "Is it more?"
+    assert app.invoke(Command(resume="yes"))["paid"] == 900
 
 
 @PAUSES
