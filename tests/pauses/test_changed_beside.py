@@ -1,5 +1,6 @@
 """Promise 2: who said yes to 5 euros has not said yes to 900, whoever has changed the state meanwhile."""
 
+from contextlib import nullcontext
 from itertools import count
 from typing import Any, TypedDict
 
@@ -161,6 +162,49 @@ def test_what_came_by_a_send_or_a_call_has_an_input_of_its_own(open_app, pause, 
     app = open_app(graph, pause=pause)
     app.invoke({"amount": 5})
     assert app.invoke(Command(resume={app.ids()["Pay 5, asked 1 times?"]: "yes"}))["paid"] == 5
+
+
+@KEYS
+@pytest.mark.parametrize(("pause", "other"), [("step", tell), ("branch", raise_amount), ("step", quiet)])
+def test_a_call_that_is_given_something_else_by_now_asks_that(open_app, key, pause, other):
+    @task
+    def confirm(amount):
+        return interrupt(f"Pay {amount}?", key=key)
+
+    def pay(state):
+        return {"paid": state["amount"] if confirm(state["amount"]).result() == "yes" else 0}
+
+    app = open_app(beside(pay, other), pause=pause)
+    app.invoke({"amount": 5})
+    if other is quiet:
+        app.invoke(Command(update={"amount": 900}))
+    id = app.ids()["Pay 5?"]
+    app.invoke(Command(resume={id: "yes"}))
+    assert app.ids()["Pay 900?"] != id
+    assert app.invoke(Command(resume={app.ids()["Pay 900?"]: "yes"}))["paid"] == 900
+
+
+@KEYS
+@pytest.mark.parametrize("is_cold", [False, True])
+def test_an_answer_is_for_what_a_call_asks_on_the_state_that_comes_with_it(open_app, key, is_cold):
+    is_down = is_cold
+
+    @task
+    def confirm(amount):
+        if is_down and amount == 900:
+            raise ConnectionError("the bank is not to be had")
+        return interrupt(f"Pay {amount}?", key=key)
+
+    def pay(state):
+        confirm(state["amount"]).result()
+        return {"paid": state["amount"]}
+
+    app = open_app(StateGraph(Payment).add_node(pay).add_edge(START, "pay"))
+    app.invoke({"amount": 5})
+    with pytest.raises(ConnectionError) if is_cold else nullcontext():
+        app.invoke(Command(resume="yes", update={"amount": 900}))
+    is_down = False
+    assert (app.invoke(None) if is_cold else app.get_state().values)["paid"] == 900
 
 
 def test_what_others_told_before_a_question_takes_no_answer_to_it_back(open_app):

@@ -74,12 +74,14 @@ def _has_changed(scope: "Scope", answer: Answer) -> bool:
     goes_on = run.program.pauses_branch
     if not goes_on and (known is None or not known.beside):
         return False
-    if task.caller is not None or task.is_sent:
+    if task.of_step.is_sent or (task.caller is not None and not task.is_given_other):
         return False  # it does not read the state
     then = origin_of(answer)
     if goes_on and then.get("step", task.step) != task.step:
         return True
     if known is None:
         return False
-    since = {id for id in known.beside[then.get("seen", 0) :] if ids.is_aside(id)}
-    return bool(since) and not since <= told_by(known, task)
+    since = {*known.beside[then.get("seen", 0) :]} - {answer.get("told_with")}
+    if task.caller is None:  # what callers told is marked where a task itself asks
+        since = {*filter(ids.is_aside, since)}
+    return bool(since) and not since <= told_by(known, task.of_step)

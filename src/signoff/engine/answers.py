@@ -35,6 +35,8 @@ class Answer(TypedDict, total=False):
     """What the task knew of the state as it asked, for the same."""
     first: str
     """The id of what was asked in its place, before others have changed the state, for the same."""
+    told_with: str
+    """The id of what whoever answered told the state together with it, if anything."""
 
 
 def origin_of(answer: Answer) -> Origin:

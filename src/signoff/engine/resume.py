@@ -160,23 +160,27 @@ def _obey(
     given = yield from _given(run, saved, command.resume, questions, is_at_breakpoint)
     if writes:
         add(run.program, state, writes)
-    records = _take_answers(run, questions, given, command.by)
+    told_id = ids.caller_id(pending.place_beside(known)) if writes else ""
+    records = _take_answers(run, questions, given, command.by, told_id)
     if writes:
-        records.append(TaskWrites(ids.caller_id(pending.place_beside(known)), writes))
+        records.append(TaskWrites(told_id, writes))
     if command.update is not None and known is not None:
-        known.is_told = True
         records += _marked(run, state, ledger, known, given)
+    if known is not None and writes:
+        known.tell(told_id, writes)
     run.given = given
     # Stored before anything runs on it: whoever has answered need not answer again.
     filing = Filing(closed=list(given)) if given else None
     if records and (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
         yield save
         ledger.index.see_closed(given)
-        ledger.told_id = ids.caller_id(pending.place_beside(known)) if writes and given else ""
+        ledger.told_id = told_id if given else ""
     return bool(writes)
 
 
-def _take_answers(run: Run, questions: Sequence[Interrupt[Any]], given: dict[str, Any], by: str | None) -> list[Record]:
+def _take_answers(
+    run: Run, questions: Sequence[Interrupt[Any]], given: dict[str, Any], by: str | None, told_id: str
+) -> list[Record]:
     """Give the run the answers to its questions, and say what is stored of them."""
     records: list[Record] = []
     for question in questions:
@@ -184,6 +188,9 @@ def _take_answers(run: Run, questions: Sequence[Interrupt[Any]], given: dict[str
             answer, graph = given[question.id], run.program.name
             records.append(answer_record(question, answer, at=run.terms.now(), graph=graph, by=by))
     for _, [(_, stored)], _ in records:
+        if told_id:
+            for one in stored.values():
+                one["told_with"] = told_id
         run.answers.update(stored)
     return records
 
