@@ -65,6 +65,19 @@ def test_an_update_as_a_node_whose_edge_asks_is_refused_and_changes_nothing(open
     assert "told" not in app.get_state().values["log"]
 
 
+@pytest.mark.parametrize("says", ["which way?", "which way with {}?"])
+def test_an_answer_that_an_edge_was_given_is_for_an_update_as_its_node_if_the_edge_asks_the_same(open_app, says):
+    graph = beside(ask=Works().node("ask"), other=asking("other?")).add_node("after", Works().node("after"))
+    graph.add_conditional_edges("ask", lambda state: interrupt(says.format(state["log"])), ["after", END])
+    app = open_app(graph)
+    asked, _ = app.ask(NEW)
+    app.invoke(Command(resume={app.ids()[asked]: "after"}))
+    with pytest.raises(InvalidUpdateError, match="which asks") if "{}" in says else nullcontext():
+        app.update_state({"log": ["told"]}, as_node="ask")
+    assert app.get_state().values["log"] == (["ask"] if "{}" in says else ["told"])
+    assert app.get_state().next == (("other",) if "{}" in says else ("after",))
+
+
 @pytest.mark.parametrize("as_node", [None, "draft"])
 def test_a_question_stays_open_if_its_node_is_still_due(open_app, as_node):
     works = Works()

@@ -245,7 +245,7 @@ def _answered(known: Pending, task: Task, questions: Iterable[Interrupt[Any]]) -
     to_come = {question.id: question.origin for question in questions}
     for id, answer in known.answers.items():
         if id in to_come or pending.is_own(known, task, id, answer.get("key"), origin_of(answer)):
-            asked = to_come[id] if id in to_come else _taken(answer)
+            asked = to_come[id] if id in to_come else taken(answer)
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": asked}})])
 
 
@@ -255,9 +255,9 @@ def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrit
     for id, answer in known.answers.items():
         asked = answer.get("key"), origin_of(answer)
         if id not in open and not any(pending.is_own(known, task, id, *asked) for task in tasks):
-            yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": _taken(answer)}})])
+            yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": taken(answer)}})])
 
 
-def _taken(answer: Answer) -> Origin:
+def taken(answer: Answer) -> Origin:
     """What an answer was given to that a task has got."""
     return {**origin_of(answer), "is_edited": True, "is_taken": True}
