@@ -347,6 +347,7 @@ def test_what_has_handled_an_error_beside_a_question_shows_and_is_not_lost(open_
         raise ConnectionError("down")
 
     def handle(state, error):
+        works.done["handle"] += 1
         return {"log": [f"{error.error}: {interrupt('what now?')}"]}
 
     graph = beside(ask=asking("other?")).add_node("broken", broken, error_handler=handle).add_edge(START, "broken")
@@ -359,7 +360,7 @@ def test_what_has_handled_an_error_beside_a_question_shows_and_is_not_lost(open_
     change, log = AFTER_IT_WAS_HANDLED[how]
     change(app)
     assert app.get_state().values["log"] == log
-    assert works.done == {"broken": 2 if how == "discard" else 1}
+    assert works.done == ({"broken": 2, "handle": 3} if how == "discard" else {"broken": 1, "handle": 2})
 
 
 @pytest.mark.parametrize("how", ["update", "replay", "new input"])
