@@ -1,6 +1,7 @@
 """A default that a function makes is made once for a thread: what is approved is what is done."""
 
 import itertools
+import threading
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -106,6 +107,18 @@ def test_a_nested_graph_has_that_of_the_graph_around_it(state, saver):
     assert done["paid"] == done["id"] == question.value
 
 
+@BOTH
+def test_a_thread_that_begins_with_an_update_has_it(state, saver):
+    graph = graph_of(state, pay, saver=saver)
+    graph.update_state(thread("1"), {"paid": "no"}, as_node=START)
+    told = graph.get_state(thread("1")).values["id"]
+    [question] = graph.invoke(None, thread("1"))["__interrupt__"]
+    done = graph.invoke(Command(resume="yes"), thread("1"))
+    assert done["paid"] == done["id"] == question.value == told
+    graph.update_state(thread("2"), {"id": "mine"}, as_node=START)
+    assert graph.get_state(thread("2")).values["id"] == "mine"
+
+
 def test_a_thread_from_before_the_field_was_there_gets_it_with_its_next_turn(saver):
     @dataclass
     class Old:
@@ -121,12 +134,12 @@ def test_a_thread_from_before_the_field_was_there_gets_it_with_its_next_turn(sav
 
 
 class Plain(BaseModel):
-    """What is left to the type: constants, lists, what does not fit, what depends on other fields."""
+    """What is left to the type: constants, what does not fit, what depends on other fields."""
 
     x: int = 0
     word: str = Field(default_factory=lambda: "pending")
     items: list[int] = Field(default_factory=list)
-    numbers: list[int] = Field(default_factory=lambda: [next(numbers)])
+    settings: dict[str, list[int]] = Field(default_factory=lambda: {"sizes": list(range(2))})
     id: str = Field(default_factory=uuid4)  # type: ignore[arg-type]
     double: int = Field(default_factory=lambda data: data["x"] * 2)
 
@@ -136,6 +149,8 @@ class PlainData:
     x: int = 0
     word: str = field(default_factory=lambda: "pending")
     items: list[int] = field(default_factory=list)
+    local: Any = field(default_factory=lambda: local())
+    lock: Any = field(default_factory=lambda: [threading.Lock()])
     cost: int = field(init=False, default_factory=lambda: next(numbers))
 
 
@@ -147,15 +162,34 @@ def test_what_need_not_or_cannot_be_kept_is_no_part_of_the_state(state):
     assert graph_of(state, count).invoke({"x": 1}) == {"x": 2}
 
 
+def local() -> Any:
+    """Of a class that no other process can find."""
+
+    @dataclass
+    class Ticket:
+        id: int = field(default_factory=lambda: next(numbers))
+
+    return Ticket()
+
+
+@dataclass(slots=True)
+class Line:
+    id: UUID = field(default_factory=uuid4)
+    note: str | None = None
+
+
 class Kinds(BaseModel):
     x: int = 0
     number: int = Field(default_factory=lambda: next(numbers))
     share: float = Field(default_factory=lambda: next(numbers) / 8)
     id: UUID = Field(default_factory=uuid4)
     wait: timedelta = Field(default_factory=lambda: timedelta(seconds=next(numbers)))
+    order: OrderModel = Field(default_factory=OrderModel)
+    lines: list[Line] = Field(default_factory=lambda: [Line(), Line()])
+    marks: dict[str, tuple[int, ...]] = Field(default_factory=lambda: {"all": (next(numbers), 0)})
 
 
-def test_ids_numbers_and_times_are_kept_as_they_are_made(saver):
+def test_whatever_differs_each_time_is_kept_as_it_is_made(saver):
     def count(state):
         return {"x": state.x + 1}
 

@@ -6,8 +6,9 @@ from typing import Any, TypedDict
 
 import pytest
 
+from signoff.errors import InvalidAnswer
 from signoff.func import task
-from signoff.graph import END, START, StateGraph
+from signoff.graph import START, StateGraph
 from signoff.testing import Input, World, did
 from signoff.types import Command, Send, interrupt
 
@@ -144,44 +145,73 @@ def test_what_was_answered_before_is_asked_again_too(open_app, pause):
     assert app.invoke(Command(resume={app.ids()["Pay 900?"]: "yes"}))["status"] == "yes now"
 
 
+@pytest.mark.parametrize("by_hand", [False, True])
 @PAUSES
-@pytest.mark.parametrize("by", ["send", "call"])
-def test_what_came_by_a_send_or_a_call_has_an_input_of_its_own(open_app, pause, by):
+def test_what_is_asked_later_is_another_question_too_if_it_says_something_else(open_app, pause, by_hand):
+    def pay(state):
+        status = interrupt(f"Is {state['status']} right?")
+        return {"status": status, "paid": interrupt(f"Pay {state['amount']}?")}
+
+    app = open_app(StateGraph(Payment).add_node(pay).add_edge(START, "pay"), pause=pause)
+    app.invoke({"amount": 5, "status": "new"})
+    assert app.ask(Command(resume="new")) == ["Pay 5?"]
+    seen = app.ids()["Pay 5?"]
+    for change in ({"status": "old"}, {"amount": 900}):
+        if by_hand:
+            app.update_state(change, as_node=START)
+            app.invoke(None)
+        else:
+            app.invoke(Command(update=change))
+    for question in ("Is old right?", "Pay 900?"):
+        assert app.questions() == [question]
+        with pytest.raises(InvalidAnswer):
+            app.invoke(Command(resume={seen: 5}))
+        result = app.invoke(Command(resume=900))
+    assert result["paid"] == 900
+
+
+@task
+def approved(amount):
+    return interrupt(f"Pay {amount}?") == "yes"
+
+
+def pay_if_approved(state):
+    return {"paid": state["amount"] if approved(state["amount"]).result() else 0}
+
+
+@pytest.mark.parametrize(("other", "pause"), [("tell", "step"), ("tell", "branch"), ("go on", "branch")])
+def test_what_a_call_asks_is_asked_again_too(open_app, other, pause):
+    graph = beside(pay_if_approved, tell if other == "tell" else quiet)
+    app = open_app(graph.add_node(raise_amount).add_edge("other", "raise_amount"), pause=pause)
+    app.invoke({"amount": 5})
+    app.invoke(Command(resume={app.ids()["Pay 5?"]: "yes"}))
+    assert "Pay 900?" in app.ids()
+    answers = dict.fromkeys(app.ids().values(), "yes")
+    assert app.invoke(Command(resume=answers))["paid"] == 900
+
+
+@PAUSES
+def test_so_it_is_after_a_caller_has_told_the_state_something_unless_that_came_with_the_answer(open_app, pause):
+    app = open_app(StateGraph(Payment).add_node("pay", pay_if_approved).add_edge(START, "pay"), pause=pause)
+    app.invoke({"amount": 5})
+    app.invoke(Command(update={"amount": 900}))
+    assert app.ask(Command(resume={app.ids()["Pay 5?"]: "yes"})) == ["Pay 900?"]
+    assert app.invoke(Command(resume="yes", update={"amount": 950}))["paid"] == 950
+
+
+@PAUSES
+def test_what_came_by_a_send_has_an_input_of_its_own(open_app, pause):
     times = count(1)
 
-    @task
-    def confirm(amount):
-        interrupt(f"Pay {amount}, asked {next(times)} times?")
-        return amount
-
     def pay(payment):
-        return {"paid": confirm.func(payment["amount"])}
+        interrupt(f"Pay {payment['amount']}, asked {next(times)} times?")
+        return {"paid": payment["amount"]}
 
-    graph = beside(lambda state: {"paid": confirm(5).result()} if by == "call" else None, tell).add_node("send", pay)
-    graph.add_conditional_edges(START, lambda state: [Send("send", {"amount": 5})] if by == "send" else END)
+    graph = beside(lambda state: None, tell).add_node("send", pay)
+    graph.add_conditional_edges(START, lambda state: [Send("send", {"amount": 5})], ["send"])
     app = open_app(graph, pause=pause)
     app.invoke({"amount": 5})
     assert app.invoke(Command(resume={app.ids()["Pay 5, asked 1 times?"]: "yes"}))["paid"] == 5
-
-
-@KEYS
-@pytest.mark.parametrize(("pause", "other"), [("step", tell), ("branch", raise_amount), ("step", quiet)])
-def test_a_call_that_is_given_something_else_by_now_asks_that(open_app, key, pause, other):
-    @task
-    def confirm(amount):
-        return interrupt(f"Pay {amount}?", key=key)
-
-    def pay(state):
-        return {"paid": state["amount"] if confirm(state["amount"]).result() == "yes" else 0}
-
-    app = open_app(beside(pay, other), pause=pause)
-    app.invoke({"amount": 5})
-    if other is quiet:
-        app.invoke(Command(update={"amount": 900}))
-    id = app.ids()["Pay 5?"]
-    app.invoke(Command(resume={id: "yes"}))
-    assert app.ids()["Pay 900?"] != id
-    assert app.invoke(Command(resume={app.ids()["Pay 900?"]: "yes"}))["paid"] == 900
 
 
 @KEYS

@@ -41,7 +41,7 @@ async def run_task(host: Host, task: Task) -> Outcome:
     token = _scope.running.set(scope)
     outside = host.ambient.set(OF_TASK) if host.ambient is not None else None
     try:
-        if host.observer is None and task.node.action.is_abare and task.timeout is None:
+        if host.observer is None and task.node.is_abare and task.timeout is None:
             try:
                 output = await task.node.action.afunc(task.input)  # type: ignore[misc]
                 outcome = at_once(task, scope, output)

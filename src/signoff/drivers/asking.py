@@ -27,6 +27,8 @@ class Here(NamedTuple):
     """A digest of what the graphs came to that it has called before; empty if there are none."""
     first: str = ""
     """The id of what it asked here before others have changed the state, if that was something else."""
+    left: dict[str, list[str]] | None = None
+    """What it had asked, and has not come to again."""
 
 
 def here(scope: "Scope", site: Site, line: str | None) -> Here:
@@ -213,6 +215,8 @@ def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
         asked["after"] = here.after
     if here.first:
         asked["first"] = here.first
+    if here.left:
+        asked["left"] = here.left
     meanwhile.note(scope, asked)
     if not getattr(scope.host.saver, "has_questions", False):
         asked["graph"] = scope.host.root.run.program.name

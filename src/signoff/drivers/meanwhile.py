@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from signoff.drivers.digests import digest
-from signoff.engine import ids, origin
+from signoff.engine import ids, origin, pending
 from signoff.engine.answers import Answer, origin_of
 from signoff.engine.calls_before import told_by
 from signoff.engine.origin import Origin
@@ -37,29 +37,51 @@ def asked_by_now(
     """
     if answer is not None and not _has_changed(scope, answer):
         return id, answer, here
-    run, first = scope.host.run, id
-    before = {} if run.known is None else {one.id: one.origin or Origin() for one in run.known.asked_by(scope.task)}
-    later = _asked_since(first, {**{id: origin_of(given) for id, given in run.answers.items()}, **before})
+    run, first, before = scope.host.run, id, Before(scope)
     for nth in count(1):
-        later.discard(id)
-        if answer is not None:
-            is_over = _has_changed(scope, answer) and not _says(origin_of(answer), value, here)
-        elif id in before:
-            is_over = "is_edited" in before[id] and not _says(before[id], value, here)
-        else:
-            is_over = bool(later)
-        if not is_over:
+        if not before.is_over(id, answer, value, here):
             break
         again = ids.again_id(first, nth)
         if answer is not None and run.terms.accepts_changes and again not in run.answers:
             break
         id, answer, here = again, run.answers.get(again), here._replace(first=first)
-    return id, answer, here
+    return id, answer, here if answer is not None else here._replace(left=before.left_by(id))
 
 
-def _asked_since(first: str, origins: dict[str, Origin]) -> set[str]:
-    """The ids of what was asked in the place of a question, since its task said something else."""
-    return {id for id, asked in origins.items() if asked.get("first") == first}
+class Before:
+    """What a task has asked before: what is stored with it, and what it was answered."""
+
+    def __init__(self, scope: "Scope") -> None:
+        run = scope.host.run
+        self._scope = scope
+        self._asked = {} if run.known is None else {one.id: one for one in run.known.asked_by(scope.task)}
+        self._origins = {id: origin_of(answer) for id, answer in run.answers.items()}
+        self._origins.update((id, one.origin or Origin()) for id, one in self._asked.items())
+        self._left = {id: words for asked in self._origins.values() for id, words in asked.get("left", {}).items()}
+        self._passed: set[str] = set()
+
+    def is_over(self, id: str, answer: Answer | None, value: Any, here: "Here") -> bool:
+        """Whether a question is not the one that is asked now in its place, or was passed over before."""
+        first = here.first or id
+        self._passed.add(id)
+        if answer is not None:
+            return _has_changed(self._scope, answer) and not _says(origin_of(answer), value, here)
+        if id in self._asked:
+            return "is_edited" in self._origins[id] and not _says(self._origins[id], value, here)
+        if id in self._left:
+            return self._left[id] != [digest(value), here.after]
+        return any(asked.get("first") == first for one, asked in self._origins.items() if one not in self._passed)
+
+    def left_by(self, id: str) -> dict[str, list[str]]:
+        """What the task had asked itself and nobody has answered, beside what it asks now: it may come to it again."""
+        run, task = self._scope.host.run, self._scope.task
+        left = {one: words for one, words in self._left.items() if one != id and one not in run.answers}
+        for one in self._asked.values():
+            if one.id == id or one.id in run.answers or run.known is None:
+                continue
+            if one.origin and pending.is_own(run.known, task, one.id, one.key, one.origin):
+                left[one.id] = origin.words_of(one.origin)
+        return left
 
 
 def _says(then: Origin, value: Any, here: "Here") -> bool:
@@ -68,20 +90,21 @@ def _says(then: Origin, value: Any, here: "Here") -> bool:
 
 def _has_changed(scope: "Scope", answer: Answer) -> bool:
     """Whether others have changed the state since a task has asked what this is the answer to."""
-    run, task, known = scope.host.run, scope.task, scope.host.run.known
+    run, task, known = scope.host.run, scope.task.of_step, scope.host.run.known
     if "is_taken" in (answer.get("asked") or ()):
         return True  # by hand
     goes_on = run.program.pauses_branch
     if not goes_on and (known is None or not known.beside):
         return False
-    if task.of_step.is_sent or (task.caller is not None and not task.is_given_other):
+    if task.is_sent:
         return False  # it does not read the state
     then = origin_of(answer)
     if goes_on and then.get("step", task.step) != task.step:
         return True
     if known is None:
         return False
-    since = {*known.beside[then.get("seen", 0) :]} - {answer.get("told_with")}
-    if task.caller is None:  # what callers told is marked where a task itself asks
-        since = {*filter(ids.is_aside, since)}
-    return bool(since) and not since <= told_by(known, task.of_step)
+    since = known.beside[then.get("seen", 0) :]
+    if scope.task.caller is not None and any(ids.is_caller(id) and id != answer.get("told") for id in since):
+        return True  # what the task itself asks is marked, if a caller tells the state something
+    told = {*filter(ids.is_aside, since)}
+    return bool(told) and not told <= told_by(known, task)

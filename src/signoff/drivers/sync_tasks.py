@@ -33,7 +33,7 @@ def run_task(host: Host, task: Task) -> Outcome:
         _scope.running.set(scope)  # in here, and without a token: a signal may be heard before that is noted
         if host.ambient is not None:
             host.ambient.set(OF_TASK)
-        if host.observer is None and task.node.action.is_bare:
+        if host.observer is None and task.node.is_bare:
             return _run_bare(task, host.run.program, scope)
         steps = attempt(task, host.run.program, scope)
         if host.observer is not None:

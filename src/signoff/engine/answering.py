@@ -25,7 +25,14 @@ class StoredAnswer(Answer, total=False):
 
 
 def answer_record(
-    question: Interrupt[Any], value: Any, *, at: str, graph: str, by: str | None, request: str | None = None
+    question: Interrupt[Any],
+    value: Any,
+    *,
+    at: str,
+    graph: str,
+    by: str | None,
+    request: str | None = None,
+    told: str = "",
 ) -> TaskWrites:
     """An answer as it is stored: one for each question, so that a second one shows."""
     origin = question.origin or {}
@@ -33,9 +40,11 @@ def answer_record(
     answer = StoredAnswer(value=value, at=at, asked=asked, shown=answers.shown(question.value), graph=graph)
     if question.key is not None:
         answer["key"], answer["payload"] = question.key, origin.get("payload", "")
-        for name in ("after", "step", "seen", "first"):
+        for name in ("after", "step", "seen", "first", "left"):
             if name in origin:
                 answer[name] = origin[name]
+    if told:
+        answer["told"] = told
     if by is not None:
         if not isinstance(by, str):
             raise InvalidInput(f"by is {repr_of(by)}. Say who answers with a text, such as by='ana'.")

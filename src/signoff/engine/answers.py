@@ -25,6 +25,8 @@ class Answer(TypedDict, total=False):
     asked: Origin | None
     """The question that it was given to; none for a question with a key."""
     shown: str
+    told: str
+    """The id of what the caller told the state in the same breath."""
     key: str
     """The key of the question, if it has one; and then a digest of what was asked, too."""
     payload: str
@@ -34,9 +36,8 @@ class Answer(TypedDict, total=False):
     seen: int
     """What the task knew of the state as it asked, for the same."""
     first: str
-    """The id of what was asked in its place, before others have changed the state, for the same."""
-    told_with: str
-    """The id of what whoever answered told the state together with it, if anything."""
+    left: dict[str, list[str]]
+    """What was asked in its place, before others have changed the state, and behind it, for the same."""
 
 
 def origin_of(answer: Answer) -> Origin:
@@ -44,7 +45,7 @@ def origin_of(answer: Answer) -> Origin:
     if (asked := answer.get("asked")) is not None:
         return asked
     asked = Origin(payload=answer.get("payload", ""), shown=answer.get("shown", ""), after=answer.get("after", ""))
-    for name in ("step", "seen", "first"):
+    for name in ("step", "seen", "first", "left"):
         if name in answer:
             asked[name] = answer[name]
     return asked
@@ -116,13 +117,19 @@ def _by_name(resume: dict[str, Any], questions: Sequence[Interrupt[Any]]) -> dic
         meant = [name] if name in ids else [question.id for question in questions if question.key == name]
         if len(meant) != 1:
             raise InvalidAnswer(
-                f"There is no open question {name!r}. Open are: {_listed(questions) or 'none'}. "
-                "See get_state(config).interrupts."
+                f"There is no open question {name!r}{_by_now(name, questions)}. "
+                f"Open are: {_listed(questions) or 'none'}. See get_state(config).interrupts."
                 if not meant
                 else f"{len(meant)} open questions have the key {name!r}: answer them by id: {_ids(questions, meant)}."
             )
         bound[meant[0]] = value
     return bound
+
+
+def _by_now(name: str, questions: Sequence[Interrupt[Any]]) -> str:
+    """What to say of a question that says something else by now."""
+    again = next((one for one in questions if one.origin and one.origin.get("first") == name), None)
+    return f": the state was changed, and {shown(again.value)} is asked in its place" if again else ""
 
 
 def _check(question: Interrupt[Any], answer: Any) -> None:

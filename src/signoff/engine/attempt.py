@@ -10,6 +10,7 @@ from signoff._words.policies import RetryPolicy
 from signoff.engine.at_edges import is_kept_at_edges, result_at_edges
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
+from signoff.engine.given import anew
 from signoff.engine.origin import flagged
 from signoff.engine.pending import Questions, still_asked
 from signoff.engine.program import HandedOver, Program, Write
@@ -48,6 +49,7 @@ def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | N
 def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
     """Run a task until it succeeds, pauses, or has failed for good."""
     tries = 0
+    given = anew(task.input) if task.node.is_failsafe and task.caller is None else None
     while True:
         tries += 1
         try:
@@ -77,6 +79,8 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
             failure = _without_pauses(error)
             if not isinstance(failure, Exception):
                 return Outcome(task, signal=failure)
+            if given is not None:
+                task.input = anew(given)
             failure = _in_our_words(task, failure)
             asked = yield from _all_questions(task, scope, ())
             policy = _policy_for(task, failure)

@@ -25,7 +25,7 @@ def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
     task = parent.retargeted(node, (CALL, *parent.path, index))
     task.input = input
     task.triggers = (CALL,)
-    task.caller, task.is_given_other = parent, False
+    task.caller = parent
     return task
 
 

@@ -8,6 +8,7 @@ from signoff.checkpoint.base import checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import INTERRUPT, NS_SEP, RETURN
 from signoff.engine.effects import Chunk
+from signoff.engine.given import own
 from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Values, Write, read_keys
 from signoff.engine.run import Run
@@ -32,7 +33,13 @@ def values_chunk(run: Run, state: State) -> list[Chunk]:
 
 def values_anyway(run: Run, state: State) -> list[Chunk]:
     """The state that a run goes on from, whatever was written last."""
-    return [(levels(run.ns), "values", read_keys(state.values, run.terms.output_keys))]
+    return [(levels(run.ns), "values", _shown(state.values, run.terms.output_keys))]
+
+
+def _shown(values: Values, keys: str | Sequence[str]) -> Any:
+    if isinstance(keys, str):
+        return own(values.get(keys))
+    return {key: own(values[key]) for key in keys if key in values}
 
 
 def _is_shown(run: Run, updated: Iterable[str]) -> bool:
@@ -149,7 +156,7 @@ def pause_chunks(run: Run, before: Values, values: Values, questions: tuple[Inte
     ends = [] if questions else breakpoint_chunks(run)
     if "values" not in run.modes:
         return ends
-    visible = read_keys(values, run.terms.output_keys)
+    visible = _shown(values, run.terms.output_keys)
     if questions:
         visible = {**(visible if isinstance(visible, dict) else {}), INTERRUPT: questions}
     elif run.is_nested or visible == read_keys(before, run.terms.output_keys):
@@ -166,9 +173,9 @@ def breakpoint_chunks(run: Run) -> list[Chunk]:
 def shown_result(writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
     """A task's writes as the update that its node returned."""
     if isinstance(keys, str):
-        found = [value for name, value in writes if name in (keys, RETURN)]
+        found = [own(value) for name, value in writes if name in (keys, RETURN)]
         return found if len(found) > 1 else found[0] if found else None
-    shown = [(name, value) for name, value in writes if name in keys or name == RETURN]
+    shown = [(name, own(value)) for name, value in writes if name in keys or name == RETURN]
     if not shown:
         return None
     if shown[0][0] == RETURN:

@@ -37,6 +37,8 @@ class Origin(TypedDict, total=False):
     """How much had been written to the state beside the results of tasks, as the task began."""
     first: str
     """The id of what was asked in its place, before others have changed the state."""
+    left: dict[str, list[str]]
+    """What the task had asked, and does not ask now, since it has not come to it: by id, what stands for its words."""
     at: str
     """When it was asked first."""
     is_async: bool
@@ -82,6 +84,11 @@ def beside(questions: Iterable[Interrupt[Any]]) -> tuple[Interrupt[Any], ...]:
 def is_asked_again(then: Origin | None, payload: Callable[[], str], after: str) -> bool:
     """Whether what was asked, before a person changed the state, is what is asked now."""
     return then is not None and "is_edited" in then and says_the_same(then, payload, after)
+
+
+def words_of(asked: Origin) -> list[str]:
+    """What stands for the words of a question: for what it says, and for what it comes after."""
+    return [asked.get("payload", ""), asked.get("after", "")]
 
 
 def says_the_same(then: Origin, payload: Callable[[], str], after: str) -> bool:

@@ -45,12 +45,6 @@ class Action:
     """The calls that an input brings, by their ids, where the names of the calls that it makes have these in them."""
     runnable: Any = None
     """The runnable or the graph that it calls; None for a function."""
-    is_bare: bool = field(init=False)
-    """Whether a sync run calls a function with nothing but its input."""
-
-    is_abare: bool = field(init=False)
-    """Whether an async run awaits a function with nothing but its input."""
-
     has_both_kinds: bool = field(init=False)
     """Whether sync and async runs call it each in their own way."""
 
@@ -58,8 +52,6 @@ class Action:
     """Whether an async run awaits it in a task of its own: a runnable may use threads, which nobody can call off."""
 
     def __post_init__(self) -> None:
-        self.is_bare = self.func is not None and not self.takes
-        self.is_abare = self.afunc is not None and not self.takes
         self.has_both_kinds = self.func is not None and self.afunc is not None
         self.runs_apart = self.has_both_kinds and bool(self.takes)
 
@@ -112,6 +104,12 @@ class Node:
     """The nested graph that the node is, or that its function calls."""
     has_both_kinds: bool = field(init=False)
     """Whether sync and async runs call it, or one of its conditional edges, each in their own way."""
+    is_failsafe: bool = field(init=False)
+    """Whether something comes after a failure: another try, or its handler."""
+    is_bare: bool = field(init=False)
+    """Whether all there is to it is to call a function with its input, in a sync run,"""
+    is_abare: bool = field(init=False)
+    """and in an async one."""
     digest: str = field(init=False)
     """Twelve hex digits that stand for the name in the ids of its tasks."""
     alone: tuple[str] = field(init=False)
@@ -122,6 +120,10 @@ class Node:
     def __post_init__(self) -> None:
         actions = (self.action, *(branch.path for branch in self.branches))
         self.has_both_kinds = any(action.has_both_kinds for action in actions)
+        self.is_failsafe = bool(self.retry) or self.handler is not None
+        is_plain = not self.action.takes and not self.is_failsafe
+        self.is_bare = is_plain and self.action.func is not None
+        self.is_abare = is_plain and self.action.afunc is not None
         self.digest = ids.node_digest(self.name)
         self.alone = (self.name,)
         self.saved_path = f"{PULL}~{self.name}"

@@ -115,9 +115,7 @@ class CallsMade(Replay):
         marks = self._run.marks
         again = repeated_in(self._run).get((mark.caller, mark.name))
         if not (again and self._is_one_of(again, call, mark, what, line)) and call.id not in marks:
-            before = self._in_place(self._run, mark, line is not None)
-            if before is not None:
-                call.id, call.is_given_other = before, True
+            call.id = self._in_place(self._run, mark, line is not None) or call.id
 
     def _is_one_of(
         self, again: Sequence[tuple[Mark, str]], call: Task, mark: Mark, what: str, line: str | None

@@ -160,37 +160,37 @@ def _obey(
     given = yield from _given(run, saved, command.resume, questions, is_at_breakpoint)
     if writes:
         add(run.program, state, writes)
-    told_id = ids.caller_id(pending.place_beside(known)) if writes else ""
-    records = _take_answers(run, questions, given, command.by, told_id)
+    told = ids.caller_id(pending.place_beside(known)) if writes else ""
+    records = _take_answers(run, questions, given, command.by, told)
     if writes:
-        records.append(TaskWrites(told_id, writes))
+        records.append(TaskWrites(told, writes))
     if command.update is not None and known is not None:
         records += _marked(run, state, ledger, known, given)
     if known is not None and writes:
-        known.tell(told_id, writes)
+        known.tell(told, writes)
     run.given = given
     # Stored before anything runs on it: whoever has answered need not answer again.
     filing = Filing(closed=list(given)) if given else None
     if records and (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
         yield save
         ledger.index.see_closed(given)
-        ledger.told_id = told_id if given else ""
+        ledger.told_id = told if given else ""
     return bool(writes)
 
 
 def _take_answers(
-    run: Run, questions: Sequence[Interrupt[Any]], given: dict[str, Any], by: str | None, told_id: str
+    run: Run, questions: Sequence[Interrupt[Any]], given: dict[str, Any], by: str | None, told: str
 ) -> list[Record]:
-    """Give the run the answers to its questions, and say what is stored of them."""
+    """Give the run the answers to its questions, and say what is stored of them.
+
+    told: the id of what the caller tells the state in the same breath; empty if that is nothing.
+    """
     records: list[Record] = []
     for question in questions:
         if question.id in given:
             answer, graph = given[question.id], run.program.name
-            records.append(answer_record(question, answer, at=run.terms.now(), graph=graph, by=by))
+            records.append(answer_record(question, answer, at=run.terms.now(), graph=graph, by=by, told=told))
     for _, [(_, stored)], _ in records:
-        if told_id:
-            for one in stored.values():
-                one["told_with"] = told_id
         run.answers.update(stored)
     return records
 

@@ -22,16 +22,14 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks, unless its checkpoint is stored."""
 
     __slots__ = (
-        "_id", "began_at", "cache_key", "caller", "checkpoint_id", "error", "input", "is_given_other", "is_saved",
-        "made_as", "mark", "node", "ns", "path", "step", "timeout", "triggers", "values",
+        "_id", "began_at", "cache_key", "caller", "checkpoint_id", "error", "input", "is_saved", "made_as", "mark",
+        "node", "ns", "path", "step", "timeout", "triggers", "values",
     )  # fmt: skip
 
     cache_key: tuple[tuple[str, ...], str]
     """What its result is cached under, if it is. It is found out before the task may change its input in place."""
     mark: str
     """Where the call was made, for the call of a @task function."""
-    is_given_other: bool
-    """Whether the call of a @task function was made before, in its place, and was given something else then."""
     made_as: tuple[str, ...]
     """What its id is made of, beside that of its caller."""
 

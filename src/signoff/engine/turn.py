@@ -46,8 +46,8 @@ def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Wr
     """The input, and then what conditional edges behind the start make of it; if there is a start."""
     if not run.is_nested:
         run.program.check_input(input)
-    made = _made(run, state) if run.program.made_once else []
-    fold(run.program, state, _dropped(run, state), [*run.program.map_input(input), *made])
+    first = made_first(run, state) if run.program.made_once else []
+    fold(run.program, state, _dropped(run, state), [*run.program.map_input(input), *first])
     if run.is_saved:
         ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
@@ -84,7 +84,7 @@ def _start_plainly(
         run.program.check_input(input)
     writes = [*taken, *start.edges, *also]
     if run.program.made_once:
-        writes += _made(run, state, taken)
+        writes += made_first(run, state, taken)
     if not (run.is_saved or run.modes or run.has_breakpoints or run.control):
         # Nobody looks at the step of the input itself.
         state.step += 1
@@ -113,11 +113,11 @@ def _start_plainly(
     return tasks
 
 
-def _made(run: Run, state: State, given: Sequence[Write] = ()) -> list[Write]:
+def made_first(run: Run, state: State, given: Sequence[Write] = ()) -> list[Write]:
     """What a thread begins with that is made once: what it neither has nor is given."""
     there = {*state.values, *(key for key, _ in given)}
-    made = {key: make() for key, make in run.program.made_once.items() if key not in there}
-    return [(key, value) for key, value in made.items() if value is not MISSING]
+    values = {key: make() for key, make in run.program.made_once.items() if key not in there}
+    return [(key, value) for key, value in values.items() if value is not MISSING]
 
 
 def _dropped(run: Run, state: State) -> list[Outcome]:

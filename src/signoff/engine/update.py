@@ -28,6 +28,7 @@ from signoff.engine.state import State
 from signoff.engine.taking import load, with_thread
 from signoff.engine.task import Outcome, Record, Task, names_of
 from signoff.engine.travel import branch_at, recalled_now
+from signoff.engine.turn import made_first
 from signoff.errors import InvalidInput, InvalidUpdateError, UnknownNode
 from signoff.steps import Steps
 
@@ -94,6 +95,8 @@ def _beginning(run: Run, saved: CheckpointTuple | None, come_as: Sequence[str | 
     if saved is None:
         if first != INPUT:
             state.step += 1  # as after an input
+        if run.program.made_once:
+            add(run.program, state, made_first(run, state))
         return state
     if _is_old(run, state):
         # On an old checkpoint, the update begins a branch: what ran from there belongs to another one. But whoever

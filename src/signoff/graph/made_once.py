@@ -46,16 +46,32 @@ def _is_constant(factory: Make) -> bool:
 
 def _made(schema: Schema, key: str, factory: Make) -> Any:
     value = factory()
-    return value if _is_plain(value) and _fits(schema.type, key, value) else MISSING
+    is_new = _is_plain(value) or (_is_whole(value) and value != factory())
+    return value if is_new and _fits(schema.type, key, value) else MISSING
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value can always be stored: a text, a number, an id, a time."""
+    """Whether a value is a text, a number, an id, a time."""
     from datetime import date, time, timedelta
     from decimal import Decimal
     from uuid import UUID
 
     return isinstance(value, str | bytes | int | float | Decimal | UUID | date | time | timedelta)
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value is made of plain ones alone, so that it can be stored, and compared with another one."""
+    if value is None or _is_plain(value):
+        return True
+    if type(value) in (list, tuple, set, frozenset):
+        return all(map(_is_whole, value))
+    if type(value) is dict:
+        return all(map(_is_whole, (*value, *value.values())))
+    if "<" in type(value).__qualname__:
+        return False  # of a class that nobody could find again
+    if dataclasses.is_dataclass(value):
+        return all(_is_whole(getattr(value, one.name)) for one in dataclasses.fields(value))
+    return is_pydantic(type(value)) and _is_whole(vars(value))
 
 
 def _fits(type_: Any, key: str, value: Any) -> bool:

@@ -144,7 +144,7 @@ def _async_bare(original: Callable[[Any, Any], Awaitable[Any]]) -> Any:
 
     async def run_task(host: Any, task: Any) -> Any:
         process = here.get()
-        if process is None or not (host.observer is None and task.node.action.is_abare and task.timeout is None):
+        if process is None or not (host.observer is None and task.node.is_abare and task.timeout is None):
             return await original(host, task)
         if process.takes_turns and not process.is_quiet:
             await let_others_go()

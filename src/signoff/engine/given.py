@@ -1,0 +1,37 @@
+"""What somebody is given who may change it: a node, and the reader of a stream.
+
+An attempt that has failed leaves no trace in it: the next one, and whoever handles the failure, begins with what the
+first one was given. And a list that is emptied as it is read is not the one that the run goes on with.
+"""
+
+from copy import copy
+from dataclasses import is_dataclass
+from typing import Any
+
+_CHANGEABLE = frozenset((list, dict, set))
+
+
+def own(value: Any) -> Any:
+    """A list, a dict or a set that nobody else has; what is in it, others have, too. Anything else is itself."""
+    return value.copy() if type(value) in _CHANGEABLE else value
+
+
+def anew(input: Any) -> Any:
+    """The input of a node with keys, or fields, of its own, and with lists, dicts and sets of its own in them.
+
+    What a node changes in these nobody else sees. Other objects that a Send brings may be there to be changed.
+    """
+    if type(input) is dict:
+        return _with_own(input)
+    kind = type(input)
+    if not is_dataclass(kind) and not hasattr(kind, "model_fields"):
+        return input
+    again = copy(input)
+    fields = getattr(again, "__dict__", None)
+    if fields is not None:
+        fields.update(_with_own(fields))
+    return again
+
+
+def _with_own(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: own(one) for name, one in fields.items()}
