@@ -351,8 +351,7 @@ def test_a_task_that_waits_tells_once_though_the_thread_goes_back_to_where_it_ha
     assert app.get_state().values["log"] == ["before", "asked", "beside", "last", "answered"]
 
 
-@BY_ITSELF_OR_BY_CALL
-@pytest.mark.parametrize("is_answered", [False, True])
+@pytest.mark.parametrize(("node", "is_answered"), [(pay, True), (pay_by_call, False)])
 def test_so_does_one_that_had_told_in_a_run_before_the_others_went_on(open_app, is_answered, node):
     def ask(state):
         node(state)

@@ -609,8 +609,7 @@ def test_a_question_that_says_something_else_after_an_update_is_asked_again_thou
     assert app.invoke(Command(resume=2))["log"] == ["draft", "told", "new", 2]
 
 
-@pytest.mark.parametrize("by_key", [False, True])
-@pytest.mark.parametrize("of_log", [False, True])
+@pytest.mark.parametrize(("by_key", "of_log"), [(False, False), (True, True)])
 def test_so_it_is_inside_of_a_nested_graph(open_app, by_key, of_log):
     first = two_questions(lambda log: (f"one {log if of_log else ''}?", "two?"), by_key)
     app = open_app(beside(inner=first.compile()))
@@ -745,8 +744,7 @@ def test_an_answer_is_not_for_what_a_neighbour_asks_after_the_update_beside_it(o
     assert app.invoke(Command(resume="paid"))["log"] == [1, 2, 3, "yes", "paid"]
 
 
-@pytest.mark.parametrize("key", [None, "pay"])
-@pytest.mark.parametrize("by_command", [False, True])
+@pytest.mark.parametrize(("key", "by_command"), [(None, False), ("pay", False), ("pay", True)])
 def test_what_a_node_asks_itself_is_asked_again_though_a_call_beside_it_asks_too(open_async_app, key, by_command):
     @task
     async def sure():
