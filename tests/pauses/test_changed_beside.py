@@ -200,6 +200,51 @@ def test_so_it_is_after_a_caller_has_told_the_state_something_unless_that_came_w
 
 
 @PAUSES
+def test_what_was_approved_anew_is_done_anew(open_app, pause):
+    done, numbers = [], count(1)
+
+    @task
+    def pay(amount, number):
+        done.append(amount)
+        return amount
+
+    def order(state):
+        interrupt(f"Pay {state['amount']}?")
+        paid = pay(state["amount"], next(numbers)).result()
+        interrupt("Ship?", key="ship")
+        return {"paid": paid}
+
+    app = open_app(StateGraph(Payment).add_node(order).add_edge(START, "order"), pause=pause)
+    app.invoke({"amount": 5})
+    app.invoke(Command(resume="yes"))
+    app.invoke(Command(update={"amount": 900}))
+    assert app.questions() == ["Pay 900?"]
+    for answer in ("yes", "yes"):
+        result = app.invoke(Command(resume=answer))
+    assert (result["paid"], done) == (900, [5, 900])
+
+
+def test_what_is_given_something_else_each_time_is_done_once_while_others_go_on(open_app):
+    done = []
+
+    @task
+    def pay(number):
+        done.append(number)
+        return number
+
+    def order(state):
+        paid = pay(next(numbers)).result()
+        interrupt("Ship?")
+        return {"paid": paid}
+
+    numbers = count(1)
+    graph = beside(order, quiet).add_node(raise_amount).add_edge("other", "raise_amount")
+    app = open_app(graph, pause="branch")
+    app.invoke({"amount": 5})
+    assert (app.invoke(Command(resume="yes"))["paid"], done) == (1, [1])
+
+
+@PAUSES
 def test_what_came_by_a_send_has_an_input_of_its_own(open_app, pause):
     times = count(1)
 

@@ -1,6 +1,7 @@
 """Promise 2 at random: people answer whatever they have seen, at any time, while others change the state.
 
-Each answer says what it was given to, and each node looks whether that is what it asks. Programs are random, too.
+Each answer says what it was given to, and each node looks whether that is what it asks, and whether what it does then
+is what was done. Programs are random, too.
 """
 
 import operator
@@ -67,13 +68,17 @@ class People:
         others = [key for key in KEYS if key not in keys]
         tells = {"update": {others[0]: 900}} if kind == "asks" and others and self.random.random() < 0.2 else {}
         named = [self.random.random() < 0.3 for _ in keys]
+        done = self.random.choice([str, self.paid()])
 
         def pay(state: Amounts) -> Any:
             paid = []
             for place, key in enumerate(keys):
                 words = f"{name}, {place}: pay {key} {state.get(key)}?"
                 settings = {"key": f"{name} {place}"} if named[place] else {}
-                paid.append(ways[place % len(ways)](words, **settings, **(tells if not place else {})))
+                ways[place % len(ways)](words, **settings, **(tells if not place else {}))
+                paid.append(done(words))
+                if paid[-1] != words:
+                    self.wrong.append(f"{words} was approved, and {paid[-1]} was done")
             return {"paid": paid}
 
         return pay
@@ -84,12 +89,16 @@ class People:
         graph.add_edge(self.random.choice([START, "first"]), "second")
         return graph.compile(checkpointer=self.random.choice([None, None, True]))
 
-    def ask(self, words: str, **settings: Any) -> str:
+    def paid(self) -> Callable[[str], str]:
+        """Does what was approved, by a call; returns what was done."""
+        pay = task(str, name="pay")
+        return lambda words: pay(words).result()
+
+    def ask(self, words: str, **settings: Any) -> None:
         if (answer := interrupt(words, **settings)) != f"to {words}":
             self.wrong.append(f"{words} got the answer {answer}")
-        return words
 
-    def called(self) -> Callable[..., str]:
+    def called(self) -> Callable[..., None]:
         ask = task(self.ask, name="ask")
         return lambda words, **settings: ask(words, **settings).result()
 

@@ -1,16 +1,19 @@
 """Calling: which call it is that a task makes, of a `@task` function or of a graph."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff import _scope
 from signoff._forks import in_child
 from signoff._words.questions import Interrupt
+from signoff.drivers import meanwhile
 from signoff.drivers.callsite import way_to
 from signoff.drivers.digests import digest, digest_of_arguments, digest_of_site
 from signoff.drivers.lines import in_turn, line_of, looks_of
 from signoff.engine.graphs_called import GraphsCalled
+from signoff.engine.marks import on_way
 from signoff.engine.program import Node, Write
 from signoff.engine.replay import CallsMade
 from signoff.engine.task import Task
@@ -33,7 +36,9 @@ def find(scope: "Scope", call: Task, frame: FrameType) -> None:
             if scope.stands_for is not None:
                 name, input = scope.stands_for
                 scope.made, scope.stands_for = scope.made.inside(name(), digest_of_arguments(input)), None
-            scope.made.find(call, given, digest_of_site(site), line)
+            is_another = partial(meanwhile.is_another, scope)
+            if scope.made.find(call, given, on_way(digest_of_site(site), scope.way), line, is_another):
+                scope.way = call.id
             if call.node.passes_on:
                 scope.passed = (*scope.passed, call.id)
     except ReplayMismatch as error:

@@ -35,7 +35,7 @@ def asked_by_now(
     Others may have changed the state since it has asked. If it says something else now, it is another question, with an
     id of its own: whoever answers the old one, or sends that answer twice, has not answered this one.
     """
-    if answer is not None and not _has_changed(scope, answer):
+    if answer is not None and not _has_changed(scope, id, answer):
         return id, answer, here
     run, first, before = scope.host.run, id, Before(scope)
     for nth in count(1):
@@ -45,7 +45,30 @@ def asked_by_now(
         if answer is not None and run.terms.accepts_changes and again not in run.answers:
             break
         id, answer, here = again, run.answers.get(again), here._replace(first=first)
+    here = here._replace(first=first if before.has_others(first) else "")
     return id, answer, here if answer is not None else here._replace(left=before.left_by(id))
+
+
+def was_asked_anew(answer: Answer) -> bool:
+    """Whether what was answered was asked in the place of something else, since others have changed the state."""
+    return "first" in (answer.get("asked") or answer)
+
+
+def is_another(scope: "Scope", call_id: str) -> bool:
+    """Whether a task that calls a function in the place of a call, with something else, does not make that again:
+
+    somebody was asked about what that was given, and others have changed the state since.
+    """
+    given = scope.host.run.answers
+    own = [
+        (id, answer)
+        for id, answer in given.items()
+        for asked in (origin_of(answer),)
+        if ids.is_question_of(
+            call_id, asked.get("first", id), answer.get("key"), asked.get("payload", ""), len(given) + 1
+        )
+    ]
+    return bool(own) and all(_has_changed(scope, id, answer, of_call=True) for id, answer in own)
 
 
 class Before:
@@ -62,15 +85,23 @@ class Before:
 
     def is_over(self, id: str, answer: Answer | None, value: Any, here: "Here") -> bool:
         """Whether a question is not the one that is asked now in its place, or was passed over before."""
-        first = here.first or id
         self._passed.add(id)
+        asked_since = self._in_place_of(here.first or id) - self._passed
         if answer is not None:
-            return _has_changed(self._scope, answer) and not _says(origin_of(answer), value, here)
+            is_past = not self._scope.host.run.answers.keys().isdisjoint(asked_since)
+            return _has_changed(self._scope, id, answer) and (is_past or not _says(origin_of(answer), value, here))
         if id in self._asked:
             return "is_edited" in self._origins[id] and not _says(self._origins[id], value, here)
         if id in self._left:
             return self._left[id] != [digest(value), here.after]
-        return any(asked.get("first") == first for one, asked in self._origins.items() if one not in self._passed)
+        return bool(asked_since)
+
+    def _in_place_of(self, first: str) -> set[str]:
+        return {id for id, asked in self._origins.items() if asked.get("first") == first}
+
+    def has_others(self, first: str) -> bool:
+        """Whether something else was asked in the place of a question, now or before."""
+        return len(self._passed) > 1 or bool(self._in_place_of(first))
 
     def left_by(self, id: str) -> dict[str, list[str]]:
         """What the task had asked itself and nobody has answered, beside what it asks now: it may come to it again."""
@@ -88,11 +119,13 @@ def _says(then: Origin, value: Any, here: "Here") -> bool:
     return origin.says_the_same(then, lambda: digest(value), here.after)
 
 
-def _has_changed(scope: "Scope", answer: Answer) -> bool:
-    """Whether others have changed the state since a task has asked what this is the answer to."""
+def _has_changed(scope: "Scope", id: str, answer: Answer, *, of_call: bool = False) -> bool:
+    """Whether others have changed the state since a task, or a call of it, has asked what this is the answer to."""
     run, task, known = scope.host.run, scope.task.of_step, scope.host.run.known
-    if "is_taken" in (answer.get("asked") or ()):
-        return True  # by hand
+    asked = answer.get("asked")
+    if asked is not None and "is_edited" in asked:
+        # By hand. What it is asking, and is answered now, it may not ask any more: then the run ends.
+        return "is_taken" in asked or known is None or all(one.id != id for one in known.asked_by(scope.task))
     goes_on = run.program.pauses_branch
     if not goes_on and (known is None or not known.beside):
         return False
@@ -104,7 +137,8 @@ def _has_changed(scope: "Scope", answer: Answer) -> bool:
     if known is None:
         return False
     since = known.beside[then.get("seen", 0) :]
-    if scope.task.caller is not None and any(ids.is_caller(id) and id != answer.get("told") for id in since):
+    is_call = of_call or scope.task.caller is not None
+    if is_call and any(ids.is_caller(id) and id != answer.get("told") for id in since):
         return True  # what the task itself asks is marked, if a caller tells the state something
     told = {*filter(ids.is_aside, since)}
     return bool(told) and not told <= told_by(known, task)

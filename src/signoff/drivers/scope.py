@@ -35,9 +35,9 @@ class Scope(Failing):
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "came_to",
         "failed", "first_attempt_at",
-        "heartbeat", "host", "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left", "lines",
-        "made", "nested", "output", "passed", "past", "pause", "refusal", "stands_for", "task", "turns",
-        "writes",
+        "heartbeat", "host", "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left",
+        "lines", "made", "nested", "output", "passed", "past", "pause", "refusal", "stands_for", "task", "turns",
+        "way", "writes",
     )  # fmt: skip
 
     attempt: int
@@ -48,6 +48,9 @@ class Scope(Failing):
     """The pause that is on its way through the user's code."""
     led_by: ParentCommand | None
     """The Command of a graph inside that the task has ended with."""
+    way: str
+    """What stands for the way that the task goes, if that is another one than before: it was answered something that it
+    asked anew, since others have changed the state. From there on, a call that is given something else is another."""
     is_at_edges: bool
     """Whether the task has done its work, and its conditional edges are asked."""
     is_branched: bool
@@ -117,7 +120,7 @@ class Scope(Failing):
         self.attempt = attempt
         self.is_at_edges = False
         self.pause = self._runtime = self._config = self.output = self.made = self.nested = self.led_by = None
-        self.stands_for = None
+        self.stands_for, self.way = None, ""
         self.asked, self.past, self.beside, self.left, self.passed = 0, 0, (), (), ()
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls, self.failed, self.came_to = [], [], [], [], []
@@ -151,6 +154,7 @@ class Scope(Failing):
         if answer is not None or asking.asked_before(self):
             id, answer, here = meanwhile.asked_by_now(self, id, answer, value, here)
         if answer is not None:
+            self.way = id if here.first or meanwhile.was_asked_anew(answer) else self.way
             return asking.handed_over(self, id, answer, value, response_schema, here)
         untold = None if update is None or asking.was_told(self, id, place, value, here) else update
         question = asking.question(self, id, value, response_schema, key, untold, here)

@@ -1,6 +1,6 @@
 """Marks: where calls were made, as it is stored with what they came to; and those that a run knows of."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from signoff.constants import CALLED
 from signoff.engine.pending import Pending
@@ -14,7 +14,8 @@ class Mark(NamedTuple):
     place: str
     """The task that made it, by a digest of its id; the line of it that did so, and how many that had made before."""
     site: str
-    """A digest of the way through the program; empty if none of it is the user's."""
+    """A digest of the way through the program, and then what stands for what has led the task to another one; empty if
+    none of it is the user's."""
     name: str
     """That of the function; of a graph, the number of the call, and what it looks like."""
     nth: int = 0
@@ -37,6 +38,11 @@ class Mark(NamedTuple):
         return int(at) if at != "-" else None
 
     @property
+    def led_by(self) -> str:
+        """What has led the task that made it to another way than before; empty if nothing has."""
+        return self.site.partition("~")[2]
+
+    @property
     def is_beside(self) -> bool:
         """Whether a coroutine or a thread beside that task has made the call of a function."""
         return self.line != ""
@@ -53,6 +59,11 @@ class Mark(NamedTuple):
         return f"{nth}:{place} {site} {name}" if nth else f"{place} {site} {name}"
 
 
+def on_way(site: str, led_by: str) -> str:
+    """The site of a call, with what has led its task to another way."""
+    return f"{site}~{led_by[:12]}" if site and led_by else site
+
+
 def caller_id(task: Task, known: Pending | None) -> str:
     """The task that calls are named after: the one that makes them, or that it replaces after an update."""
     return task.id if known is None else known.calling_as.get(task.id, task.id)
@@ -65,11 +76,13 @@ def note_finished(run: Run) -> None:
     run.places = run.repeated = None
 
 
-def places_of(run: Run) -> dict[str, Any]:
-    """The calls that were made before, by their places."""
+def places_of(run: Run) -> dict[str, list[tuple[str, Mark]]]:
+    """The calls that were made before, by their places. In one there are several if others have changed the state."""
     if run.places is None:
-        read = ((id, Mark.read(text)) for id, text in run.marks.items())
-        run.places = {mark.place: (id, mark) for id, mark in read}
+        run.places = {}
+        for id, text in run.marks.items():
+            mark = Mark.read(text)
+            run.places.setdefault(mark.place, []).append((id, mark))
     return run.places
 
 

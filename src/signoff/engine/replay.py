@@ -9,7 +9,7 @@ succeeded: this one is not made again. Each line of the task has its own places:
 those of coroutines and threads beside it, which are known by what they were given.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 
 from signoff.engine import ids
@@ -74,11 +74,13 @@ class CallsMade(Replay):
         within._counts, within._lines, within._found, within._failed = {}, {}, set(), set()
         return within
 
-    def find(self, call: Task, given: str, site: str, line: str | None) -> None:
+    def find(self, call: Task, given: str, site: str, line: str | None, is_another: Callable[[str], bool]) -> bool:
         """Give a call the id that it had before, if it was made before, and a mark.
 
         given: what stands for its arguments.
         line: what stands for the coroutine or the thread that makes it; None if the task itself does.
+        is_another: told the id of a call that was given something else in its place: whether it is not this one.
+        Returns whether it leads the task to another way than before.
         """
         name = call.node.name
         what = f"call\0{name}\0{given}"
@@ -92,8 +94,9 @@ class CallsMade(Replay):
             self._failed.discard(tried)
             note_finished(self._run)
         elif self._run.marks and not self._was_caught(call):
-            self._find(call, Mark(place, site, name, nth), what, line)
+            self._find(call, Mark(place, site, name, nth), what, line, is_another)
         self._found.add(call.id)
+        return line is None and bool(self._run.marks) and self._leads_off(call, Mark(place, site, name, nth))
 
     def fail(self, call: Task) -> None:
         """A call has failed. If the task makes it again, it is the same one: what that has finished inside stays."""
@@ -111,11 +114,21 @@ class CallsMade(Replay):
         """What stands for the first calls with the same."""
         return (self._nth_id(what, one) for one in range(nth))
 
-    def _find(self, call: Task, mark: Mark, what: str, line: str | None) -> None:
+    def _leads_off(self, call: Task, mark: Mark) -> bool:
+        """Whether another call of the function was made in its place, before others have changed the state."""
+        made = [id for id, then in self._made_at(mark) if then.name == mark.name]
+        is_here = call.id not in self._run.marks or call.id in made
+        return is_here and any(id != call.id for id in made)
+
+    def _made_at(self, mark: Mark) -> list[tuple[str, Mark]]:
+        """The calls that were made in a place, on the same way."""
+        return [(id, then) for id, then in places_of(self._run).get(mark.place, ()) if then.led_by == mark.led_by]
+
+    def _find(self, call: Task, mark: Mark, what: str, line: str | None, is_another: Callable[[str], bool]) -> None:
         marks = self._run.marks
         again = repeated_in(self._run).get((mark.caller, mark.name))
         if not (again and self._is_one_of(again, call, mark, what, line)) and call.id not in marks:
-            call.id = self._in_place(self._run, mark, line is not None) or call.id
+            call.id = self._in_place(self._run, mark, line is not None, is_another) or call.id
 
     def _is_one_of(
         self, again: Sequence[tuple[Mark, str]], call: Task, mark: Mark, what: str, line: str | None
@@ -140,17 +153,16 @@ class CallsMade(Replay):
             self._lines[line] = max(self._lines[line], then.at + 1)
         return True
 
-    def _in_place(self, run: Run, mark: Mark, is_beside: bool) -> str | None:
+    def _in_place(self, run: Run, mark: Mark, is_beside: bool, is_another: Callable[[str], bool]) -> str | None:
         """The id of the call that was made in a place, if it is the one that is made there now.
 
         If it is another one, the program was changed. Only beside a task that may be so: there lines look alike.
         """
-        known: tuple[str, Mark] | None = places_of(run).get(mark.place)
-        if known is None or not mark.site:
+        made = self._made_at(mark) if mark.site else []
+        made = [(id, then) for id, then in made if id not in self._found and not is_another(id)]
+        if not made:
             return None
-        id, then = known
-        if id in self._found:
-            return None
+        id, then = made[-1]
         if then.name == mark.name and (then.site == mark.site or run.terms.accepts_changes):
             return id
         if is_beside or run.terms.accepts_changes:

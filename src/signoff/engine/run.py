@@ -84,7 +84,7 @@ class Run:
     """The branch of the root that the run is on, if the thread ever went back."""
     known: Pending | None = None
     """What tasks, and the calls inside of them, had come to at the checkpoint that the run began at, if anything."""
-    places: dict[str, Any] | None = None
+    places: dict[str, list[Any]] | None = None
     """The same calls by their places, once somebody has asked for that."""
     repeated: dict[tuple[str, str], list[Any]] | None = None
     """Those of them that are the same as others before them, once somebody has asked for that."""
