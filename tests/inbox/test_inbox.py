@@ -334,6 +334,21 @@ def test_an_answer_to_a_question_that_was_dropped_says_so(desk, work):
         desk.answer(question.id, "yes")
 
 
+def test_so_does_one_to_a_question_that_says_something_else_by_now():
+    saver, asked = InMemorySaver(), []
+    graph = StateGraph(Log).add_node("ask", lambda state: {"log": [interrupt(f"keep {len(state['log'])}?")]})
+    app, inbox = graph.add_edge(START, "ask").compile(checkpointer=saver), Inbox(saver)
+    app.invoke({"log": []}, on("a"))
+    for _ in range(2):
+        asked += [question.id for question in inbox.open()]
+        app.invoke(Command(update={"log": ["more"]}), on("a"))
+    for id in asked:
+        with pytest.raises(InvalidAnswer, match="not open any more.*asked in its place"):
+            inbox.answer(id, "yes")
+    assert [event.question_id for event in inbox.history("a") if event.kind == "dropped"] == asked
+    assert app.get_state(on("a")).metadata["discarded"] == asked
+
+
 def test_an_unknown_question_cannot_be_answered(desk, work):
     ask(desk, transfers(work), "a")
     with pytest.raises(InvalidAnswer, match="no open question"):

@@ -213,6 +213,7 @@ def handled(works):
         raise ConnectionError(f"no {state}" if isinstance(state, str) else "down")
 
     def handle(state, error):
+        works.done["handle"] += 1
         return {"log": [f"{error.node}: {error.error}, {interrupt('what now?')}"]}
 
     graph = StateGraph(Log).add_node("broken", broken, error_handler=handle)
@@ -228,7 +229,7 @@ def test_an_error_handler_that_waits(open_app, durability):
     assert [question.value for question in app.filed()] == ["what now?"]
     result = app.invoke(Command(resume="skip"), durability=durability)
     assert result["log"] == ["a", "b", "c", "broken: down, skip"]
-    assert works.done == {"broken": 1, "a": 1, "b": 1, "c": 1}
+    assert works.done == {"broken": 1, "handle": 2, "a": 1, "b": 1, "c": 1}
     assert app.filed() == []
 
 
@@ -263,7 +264,7 @@ def test_error_handlers_of_sends_wait_each_for_its_own(open_app):
     for answer in ("one", "two"):
         app.invoke(Command(resume={app.get_state().interrupts[0].id: answer}))
     assert app.get_state().values["log"] == ["a", "b", "c", "broken: no bread, one", "broken: no milk, two"]
-    assert works.done == {"broken": 2, "a": 1, "b": 1, "c": 1}
+    assert works.done == {"broken": 2, "handle": 4, "a": 1, "b": 1, "c": 1}
 
 
 def test_an_error_handler_goes_on_waiting_after_an_update(open_app):
@@ -273,7 +274,7 @@ def test_an_error_handler_goes_on_waiting_after_an_update(open_app):
     app.update_state({"log": ["by a person"]}, as_node="b")
     assert (app.get_state().next, app.ask(None)) == (("broken", "c"), ["what now?"])
     assert app.invoke(Command(resume="skip"))["log"] == ["a", "b", "c", "by a person", "c", "broken: down, skip"]
-    assert works.done == {"broken": 1, "a": 1, "b": 1, "c": 2}
+    assert works.done == {"broken": 1, "handle": 2, "a": 1, "b": 1, "c": 2}
 
 
 def test_an_error_handler_waits_once_after_an_update_though_its_node_had_asked_before(open_app):

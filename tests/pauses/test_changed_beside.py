@@ -1,6 +1,7 @@
 """Promise 2: who said yes to 5 euros has not said yes to 900, whoever has changed the state meanwhile."""
 
-import itertools
+from contextlib import nullcontext
+from itertools import count
 from typing import Any, TypedDict
 
 import pytest
@@ -107,6 +108,25 @@ def test_what_a_node_tells_itself_takes_no_answer_back(open_app, key, pause):
 
 
 @PAUSES
+def test_nor_does_what_a_call_tells_that_it_makes(open_app, pause):
+    @task
+    def confirm():
+        return interrupt("Sure?", update={"status": "asked"})
+
+    def pay(state):
+        interrupt(f"Pay {state['amount']}, which is {state['status']}?")
+        confirm().result()
+        interrupt("Now?")
+        return {"paid": state["amount"]}
+
+    app = open_app(StateGraph(Payment).add_node(pay).add_edge(START, "pay"), pause=pause)
+    app.invoke({"amount": 5, "status": "new"})
+    assert app.ask(Command(resume="yes")) == ["Sure?"]
+    assert app.ask(Command(resume="yes")) == ["Now?"]
+    assert app.invoke(Command(resume="yes")) == {"amount": 5, "status": "asked", "paid": 5}
+
+
+@PAUSES
 def test_what_was_answered_before_is_asked_again_too(open_app, pause):
     def pay(state):
         first = interrupt(f"Pay {state['amount']}?")
@@ -181,7 +201,7 @@ def test_so_it_is_after_a_caller_has_told_the_state_something_unless_that_came_w
 
 @PAUSES
 def test_what_was_approved_anew_is_done_anew(open_app, pause):
-    done, numbers = [], itertools.count(1)
+    done, numbers = [], count(1)
 
     @task
     def pay(amount, number):
@@ -217,7 +237,7 @@ def test_what_is_given_something_else_each_time_is_done_once_while_others_go_on(
         interrupt("Ship?")
         return {"paid": paid}
 
-    numbers = itertools.count(1)
+    numbers = count(1)
     graph = beside(order, quiet).add_node(raise_amount).add_edge("other", "raise_amount")
     app = open_app(graph, pause="branch")
     app.invoke({"amount": 5})
@@ -226,15 +246,56 @@ def test_what_is_given_something_else_each_time_is_done_once_while_others_go_on(
 
 @PAUSES
 def test_what_came_by_a_send_has_an_input_of_its_own(open_app, pause):
+    times = count(1)
+
     def pay(payment):
-        interrupt(f"Pay {payment['amount']}?")
+        interrupt(f"Pay {payment['amount']}, asked {next(times)} times?")
         return {"paid": payment["amount"]}
 
     graph = beside(lambda state: None, tell).add_node("send", pay)
     graph.add_conditional_edges(START, lambda state: [Send("send", {"amount": 5})], ["send"])
     app = open_app(graph, pause=pause)
     app.invoke({"amount": 5})
-    assert app.invoke(Command(resume={app.ids()["Pay 5?"]: "yes"}))["paid"] == 5
+    assert app.invoke(Command(resume={app.ids()["Pay 5, asked 1 times?"]: "yes"}))["paid"] == 5
+
+
+@KEYS
+@pytest.mark.parametrize("is_cold", [False, True])
+def test_an_answer_is_for_what_a_call_asks_on_the_state_that_comes_with_it(open_app, key, is_cold):
+    is_down = is_cold
+
+    @task
+    def confirm(amount):
+        if is_down and amount == 900:
+            raise ConnectionError("the bank is not to be had")
+        return interrupt(f"Pay {amount}?", key=key)
+
+    def pay(state):
+        confirm(state["amount"]).result()
+        return {"paid": state["amount"]}
+
+    app = open_app(StateGraph(Payment).add_node(pay).add_edge(START, "pay"))
+    app.invoke({"amount": 5})
+    with pytest.raises(ConnectionError) if is_cold else nullcontext():
+        app.invoke(Command(resume="yes", update={"amount": 900}))
+    is_down = False
+    assert (app.invoke(None) if is_cold else app.get_state().values)["paid"] == 900
+
+
+def test_what_others_told_before_a_question_takes_no_answer_to_it_back(open_app):
+    times = count(1)
+
+    def pay(state):
+        interrupt("Now?")
+        interrupt(f"Pay {state['amount']}, asked {next(times)} times?")
+        return {"paid": state["amount"]}
+
+    app = open_app(beside(pay, tell))
+    app.invoke({"amount": 5})
+    app.invoke(Command(resume={app.ids()["Now?"]: "yes"}))
+    asked = app.ids()["Pay 900, asked 1 times?"]
+    assert app.invoke(Command(resume={asked: "yes"}))["__interrupt__"][0].value == "Is it more?"
+    assert app.invoke(Command(resume="yes"))["paid"] == 900
 
 
 @PAUSES

@@ -301,10 +301,11 @@ def test_what_is_asked_again_after_an_update_of_an_old_pause_is_told_once(open_a
     assert sorted(app.get_state().values["log"]) == ["answered", "asked", "before", "beside", "by hand"]
 
 
+@pytest.mark.parametrize("key", [None, "sure"])
 @pytest.mark.parametrize("first", [interrupt, task(interrupt)], ids=["by itself", "by a call"])
-def test_what_a_node_told_stays_if_a_person_stands_in_for_it_at_an_old_pause(open_app, first):
+def test_what_a_node_told_stays_if_a_person_stands_in_for_it_at_an_old_pause(open_app, first, key):
     def ask(state):
-        asked = first("sure?", update={"log": ["asked"]})
+        asked = first("sure?", key=key, update={"log": ["asked"]})
         if first is not interrupt:
             asked.result()
         return {"log": [interrupt("really?", update={"log": ["asked again"]})]}
@@ -315,6 +316,24 @@ def test_what_a_node_told_stays_if_a_person_stands_in_for_it_at_an_old_pause(ope
         app.invoke(Command(resume=True))
     app.update_state({"log": ["by hand"]}, as_node="ask", config=first_pause(app).config)
     assert app.get_state().values["log"] == ["before", "asked", "asked again", "by hand"]
+
+
+@task
+def ask_twice():
+    return [interrupt(word, update={"log": [word]}) for word in ("one", "two")]
+
+
+@pytest.mark.parametrize("by", ["itself", "a call", "two calls"])
+def test_a_task_that_waits_tells_what_it_asks_next_too(open_app, by):
+    def ask(state):
+        if by == "two calls":
+            return {"log": [task(interrupt)(word, update={"log": [word]}).result() for word in ("one", "two")]}
+        return {"log": ask_twice.func() if by == "itself" else ask_twice().result()}
+
+    app = open_app(around(ask).add_node("last", Works().node("last")).add_edge("beside", "last"), pause="branch")
+    app.invoke({"log": []})
+    assert app.invoke(Command(resume=1))["log"] == ["before", "one", "beside", "last", "two"]
+    assert app.invoke(Command(resume=2))["log"] == ["before", "one", "beside", "last", "two", 1, 2]
 
 
 @BY_ITSELF_OR_BY_CALL
@@ -332,6 +351,29 @@ def test_a_task_that_waits_tells_once_though_the_thread_goes_back_to_where_it_ha
     assert app.get_state().values["log"] == ["before", "asked", "beside", "last", "answered"]
 
 
+@pytest.mark.parametrize(("node", "is_answered"), [(pay, True), (pay_by_call, False)])
+def test_so_does_one_that_had_told_in_a_run_before_the_others_went_on(open_app, is_answered, node):
+    def ask(state):
+        node(state)
+        return {"log": [interrupt("really?")]}
+
+    def beside(state):
+        return {"log": [interrupt("beside?")]}
+
+    described = StateGraph(Order).add_node("ask", ask).add_node("beside", beside).add_node("last", Works().node("last"))
+    described.add_edge(START, "ask").add_edge(START, "beside").add_edge("beside", "last")
+    app = open_app(described, pause="branch")
+    first, other = app.ask({"log": []})
+    if is_answered:
+        app.invoke(Command(resume={app.ids()[first]: True}))
+    app.invoke(Command(resume={app.ids()[other]: "beside"}))
+    old = next(one for one in app.history() if one.next == ("ask", "last"))
+    app.invoke(None, old.config)
+    assert app.get_state().values["log"] == ["asked", "beside", "last"]
+    app.invoke(Command(resume=True))
+    assert app.invoke(Command(resume="yes"))["log"] == ["asked", "beside", "last", "yes"]
+
+
 def test_so_does_a_call_in_it_that_is_given_something_else_each_time(open_app):
     now = count(1)
 
@@ -345,3 +387,20 @@ def test_so_does_a_call_in_it_that_is_given_something_else_each_time(open_app):
         old = next(one for one in reversed(app.history()) if one.next == ("ask", "last"))
         assert app.ask(None, old.config) == [f"pay {next(now) - 1}?"]
         assert app.get_state().values["log"] == ["before", "asked", "beside", "last"]
+
+
+def test_a_call_in_a_task_that_waits_tells_what_it_asks_on_a_state_that_a_person_has_changed(open_app):
+    @task
+    def confirm(count):
+        return interrupt(f"keep {count}?", update={"log": [f"asked about {count}"]})
+
+    def keep(state):
+        return {"log": [confirm(len(state["log"])).result()]}
+
+    app = open_app(around(keep).add_node("last", Works().node("last")).add_edge("beside", "last"), pause="branch")
+    app.invoke({"log": []})
+    old = next(one for one in app.history() if one.next == ("ask", "last"))
+    app.update_state({"log": ["by hand"]}, as_node="last", config=old.config)
+    assert app.ask(None) == ["keep 4?"]
+    told = ["before", "asked about 1", "beside", "by hand", "asked about 4"]
+    assert app.invoke(Command(resume="yes"))["log"] == [*told, "yes"]

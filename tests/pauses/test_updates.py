@@ -1,5 +1,6 @@
 """Promise 8: an update by a person drops no question silently; one whose node is still due stays open."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
@@ -62,6 +63,19 @@ def test_an_update_as_a_node_whose_edge_asks_is_refused_and_changes_nothing(open
         app.update_state({"log": ["told"]}, as_node="ask")
     assert app.ids() == asked
     assert "told" not in app.get_state().values["log"]
+
+
+@pytest.mark.parametrize("says", ["which way?", "which way with {}?"])
+def test_an_answer_that_an_edge_was_given_is_for_an_update_as_its_node_if_the_edge_asks_the_same(open_app, says):
+    graph = beside(ask=Works().node("ask"), other=asking("other?")).add_node("after", Works().node("after"))
+    graph.add_conditional_edges("ask", lambda state: interrupt(says.format(state["log"])), ["after", END])
+    app = open_app(graph)
+    asked, _ = app.ask(NEW)
+    app.invoke(Command(resume={app.ids()[asked]: "after"}))
+    with pytest.raises(InvalidUpdateError, match="which asks") if "{}" in says else nullcontext():
+        app.update_state({"log": ["told"]}, as_node="ask")
+    assert app.get_state().values["log"] == (["ask"] if "{}" in says else ["told"])
+    assert app.get_state().next == (("other",) if "{}" in says else ("after",))
 
 
 @pytest.mark.parametrize("as_node", [None, "draft"])
@@ -335,6 +349,7 @@ def test_what_has_handled_an_error_beside_a_question_shows_and_is_not_lost(open_
         raise ConnectionError("down")
 
     def handle(state, error):
+        works.done["handle"] += 1
         return {"log": [f"{error.error}: {interrupt('what now?')}"]}
 
     graph = beside(ask=asking("other?")).add_node("broken", broken, error_handler=handle).add_edge(START, "broken")
@@ -347,7 +362,7 @@ def test_what_has_handled_an_error_beside_a_question_shows_and_is_not_lost(open_
     change, log = AFTER_IT_WAS_HANDLED[how]
     change(app)
     assert app.get_state().values["log"] == log
-    assert works.done == {"broken": 2 if how == "discard" else 1}
+    assert works.done == ({"broken": 2, "handle": 3} if how == "discard" else {"broken": 1, "handle": 2})
 
 
 @pytest.mark.parametrize("how", ["update", "replay", "new input"])
@@ -594,6 +609,25 @@ def test_a_question_that_says_something_else_after_an_update_is_asked_again_thou
     assert app.invoke(Command(resume=2))["log"] == ["draft", "told", "new", 2]
 
 
+@pytest.mark.parametrize(("by_key", "of_log"), [(False, False), (True, True)])
+def test_so_it_is_inside_of_a_nested_graph(open_app, by_key, of_log):
+    first = two_questions(lambda log: (f"one {log if of_log else ''}?", "two?"), by_key)
+    app = open_app(beside(inner=first.compile()))
+    app.invoke(NEW)
+    app.invoke(Command(resume="old"))
+    before = app.ids()
+    for told in ([], ["told"]):
+        app.update_state({"log": told}, app.get_state().tasks[0].state)
+        assert app.ids() == {value.value: value.id for value in app.filed()} == before
+    if of_log:
+        assert app.ask(None) == ["one ['draft', 'told']?"]
+        assert app.ask(Command(resume="new")) == ["two?"]
+    else:
+        assert app.ask(None) == ["two?"]
+    assert app.ids() == before
+    assert app.invoke(Command(resume=2))["log"] == ["draft", "told", "new" if of_log else "old", 2]
+
+
 @pytest.mark.parametrize("by_key", [False, True])
 def test_what_says_something_else_after_an_update_and_is_answered_then_stays_answered(open_app, by_key):
     app = open_app(two_questions(lambda log: (f"one {log}?", "two?"), by_key))
@@ -710,6 +744,34 @@ def test_an_answer_is_not_for_what_a_neighbour_asks_after_the_update_beside_it(o
     assert app.invoke(Command(resume="paid"))["log"] == [1, 2, 3, "yes", "paid"]
 
 
+@pytest.mark.parametrize(("key", "by_command"), [(None, False), ("pay", False), ("pay", True)])
+def test_what_a_node_asks_itself_is_asked_again_though_a_call_beside_it_asks_too(open_async_app, key, by_command):
+    @task
+    async def sure():
+        return interrupt("sure?")
+
+    async def ask(state):
+        async def pay():
+            return interrupt(f"pay {len(state['log'])}?", key=key)
+
+        async def confirm():
+            return await sure()
+
+        return {"log": await asyncio.gather(pay(), confirm())}
+
+    app = open_async_app(line(ask=ask))
+    app.invoke(NEW)
+    before = app.ids()
+    if not by_command:
+        app.update_state({"log": [1]})
+        assert app.ids() == {"pay 0?": before["pay 0?"]}
+    assert sorted(app.ask(Command(update={"log": [1]}) if by_command else None)) == ["pay 1?", "sure?"]
+    assert app.ids() == {question.value: question.id for question in app.filed()}
+    assert app.ids()["sure?"] == before["sure?"]
+    assert app.ids()["pay 1?"] != before["pay 0?"]
+    assert app.invoke(Command(resume=dict.fromkeys(app.ids().values(), "yes")))["log"] == [1, "yes", "yes"]
+
+
 def test_an_answer_is_not_for_a_question_that_could_not_be_asked_again_after_an_update(open_app):
     is_down = False
 
@@ -742,6 +804,19 @@ def test_what_was_answered_before_the_update_of_a_command_is_asked_again_if_it_s
     assert app.ask(Command(update={"log": [1]})) == ["pay 1?"]
     assert app.ask(Command(resume="six")) == ["sure?"]
     assert app.invoke(Command(resume="yes"))["log"] == [1, "six", "yes"]
+
+
+def test_so_it_is_if_the_command_answers_what_was_asked_after_it(open_app):
+    def ask(state):
+        first = interrupt(f"pay {len(state['log'])}?")
+        return {"log": [first, interrupt("sure?")]}
+
+    app = open_app(line(ask=ask))
+    app.invoke(NEW)
+    assert app.ask(Command(resume="five")) == ["sure?"]
+    assert app.ask(Command(resume="yes", update={"log": [1]})) == ["pay 1?"]
+    assert [question.value for question in app.filed()] == ["pay 1?"]
+    assert app.invoke(Command(resume="six"))["log"] == [1, "six", "yes"]
 
 
 def test_what_a_send_asks_does_not_depend_on_the_state_and_is_not_asked_again(open_app):

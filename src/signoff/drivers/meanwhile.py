@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from signoff.drivers.digests import digest
 from signoff.engine import ids, origin, pending
 from signoff.engine.answers import Answer, origin_of
+from signoff.engine.calls_before import told_by
 from signoff.engine.origin import Origin
-from signoff.engine.pending import Pending
 
 if TYPE_CHECKING:
     from signoff.drivers.asking import Here
@@ -141,14 +141,4 @@ def _has_changed(scope: "Scope", id: str, answer: Answer, *, of_call: bool = Fal
     if is_call and any(ids.is_caller(id) and id != answer.get("told") for id in since):
         return True  # what the task itself asks is marked, if a caller tells the state something
     told = {*filter(ids.is_aside, since)}
-    return bool(told) and not told <= _told_by(scope, known)
-
-
-def _told_by(scope: "Scope", known: Pending) -> set[str]:
-    """The ids of what a task has told the state itself as it asked, or a call inside of it that waits."""
-    task = scope.task
-    own = [one.id for one in pending.all_asked(known) if pending.is_own(known, task, one.id, one.key, one.origin)]
-    for id, answer in known.answers.items():
-        if pending.is_own(known, task, id, answer.get("key"), origin_of(answer)):
-            own.append(id)
-    return {ids.aside_id(id) for id in (*own, *(one.id for one in known.asked_by(task)))}
+    return bool(told) and not told <= told_by(known, task)

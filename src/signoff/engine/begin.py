@@ -10,9 +10,11 @@ from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import MISSING
 from signoff.engine import exits, ids, pending
-from signoff.engine.changes import asker_of
+from signoff.engine.calls_before import told_by
 from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add
+from signoff.engine.gone import all_due
+from signoff.engine.handling import with_handlers
 from signoff.engine.leaving import leave
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import advance
@@ -84,18 +86,17 @@ def restore(
             if known.results:
                 known.results, gone = fit_results(run.program, known.results)
                 state.gone = {**state.gone, **gone}
-                stays = _told_by(run, known, but_not) if begins_anew else None
+                stays = _told_by(run, state, known, but_not) if begins_anew else None
                 for writes in pending.added_writes(known, told=stays):
                     add(run.program, state, writes)
     run.stop = state.step + run.recursion_limit + 2
     return state
 
 
-def _told_by(run: Run, known: Pending, nodes: Sequence[str | None]) -> set[str]:
+def _told_by(run: Run, state: State, known: Pending, nodes: Sequence[str | None]) -> set[str]:
     """The ids of what tasks of some nodes told as they asked."""
-    asked = {one.id: one.origin for one in pending.all_asked(known)}
-    asked.update({id: answer.get("asked") for id, answer in known.answers.items() if id not in asked})
-    return {ids.aside_id(id) for id, origin in asked.items() if asker_of(run.ns, origin) in nodes}
+    tasks = with_handlers(all_due(run.program, state, known), known)
+    return {id for task in tasks if task.name in nodes for id in told_by(known, task)}
 
 
 def _unsaved_id(run: Run) -> str:

@@ -11,9 +11,11 @@ from signoff._reprs import repr_of
 from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, RESUME, WAITING
 from signoff.engine import ids, pending
 from signoff.engine.breakpoints import stops
+from signoff.engine.calls_before import told_by as told_before
 from signoff.engine.fold import add, fold
 from signoff.engine.handling import HANDLER, handler_id, is_handled
 from signoff.engine.ledger import Ledger
+from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Write
 from signoff.engine.run import Run
@@ -58,7 +60,7 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     kept = carried(run, {outcome.task.id for outcome in over}, waiting, answered)
     for told in told_by(waiting):
         add(run.program, state, told)
-    fold(run.program, state, over, waits(waiting), waiting)
+    fold(run.program, state, over, waits(waiting, run.known), waiting)
     state.writers = names_of(over)
     if run.is_saved:
         ledger.renew(state)
@@ -144,10 +146,13 @@ def _waiting(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return [one for one in outcomes if one.is_paused or (is_handled(one) and handler_id(one.task) in paused)]
 
 
-def waits(waiting: Iterable[Outcome]) -> list[Write]:
-    """What makes tasks due at the next checkpoint, too, with the ids that they have."""
+def waits(waiting: Iterable[Outcome], known: Pending | None) -> list[Write]:
+    """What makes tasks due at the next checkpoint, too, with the ids that they have.
+
+    known: what tasks had come to before, at the checkpoint of this step.
+    """
     # An error handler is due wherever the task is that has failed.
-    return [(WAITING, [_stored(outcome) for outcome in waiting if outcome.task.path[0] != HANDLER])]
+    return [(WAITING, [_stored(outcome, known) for outcome in waiting if outcome.task.path[0] != HANDLER])]
 
 
 def carried(run: Run, over: Collection[str], waiting: Iterable[Outcome], answered: Collection[str]) -> list[Record]:
@@ -186,13 +191,14 @@ def _told_in_calls(outcome: Outcome) -> list[str]:
     return [end for end in ends if not end.startswith("~")]
 
 
-def _stored(outcome: Outcome) -> Waiting:
+def _stored(outcome: Outcome, known: Pending | None) -> Waiting:
     task = outcome.task
     before = _entry(task) or Waiting()
+    told_here = told_before(known, task) if known is not None else ()
     stored = Waiting(id=task.id, node=task.name, path=list(task.path), began_at=task.began_at)
     if task.is_sent:
         stored["arg"] = task.input
-    if told := [*before.get("told", ()), *(id for id, _, _ in outcome.asides if ids.is_aside(id))]:
+    if told := [*before.get("told", ()), *sorted(told_here), *(id for id, *_ in outcome.asides if ids.is_aside(id))]:
         stored["told"] = told
     if told_in := [*before.get("told_in", ()), *_told_in_calls(outcome)]:
         stored["told_in"] = told_in

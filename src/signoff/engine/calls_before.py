@@ -1,12 +1,15 @@
 """The calls that tasks have made before they start over, or that tasks in whose place they are have made."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from signoff.checkpoint.base import TaskWrites
 from signoff.constants import CALLED
 from signoff.engine import ids
+from signoff.engine.answers import Answer, origin_of
 from signoff.engine.marks import Mark, caller_id
-from signoff.engine.pending import Pending, saved_failures
+from signoff.engine.origin import Origin
+from signoff.engine.pending import Pending, all_asked, asker_id, saved_failures
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.task import Task
@@ -58,6 +61,42 @@ def carried(
 def calls_inside(known: Pending, task: Task) -> set[str]:
     """The ids of the calls that a task has made before, and of those inside of these."""
     return _inside({id: Mark.read(text) for id, text in known.marks.items()}, {ids.short_of(caller_id(task, known))})
+
+
+def told_by(known: Pending, task: Task) -> set[str]:
+    """The ids of what a task has told the state as it asked, itself or in calls that it has made."""
+    told = {*filter(ids.is_aside, known.beside)}
+    if not told:
+        return told
+    asked: dict[str, tuple[Any, Origin]] = {one.id: (one.key, one.origin or Origin()) for one in all_asked(known)}
+    asked.update((id, (answer.get("key"), origin_of(answer))) for id, answer in known.answers.items())
+    askers, own = _askers(known, task), {one.id for one in known.asked_by(task)}
+    found: set[str] = set()
+    for id, (key, origin) in asked.items():
+        tells = {ids.aside_id(id), ids.aside_id(origin.get("first", id))} & told
+        if tells and (id in own or _is_of_any(askers, id, key, origin, len(asked))):
+            found |= tells
+    return found
+
+
+def answers_of(known: Pending, tasks: Iterable[Task], answers: Mapping[str, Answer]) -> dict[str, Answer]:
+    """Those of some answers that tasks were given, or calls that they have made."""
+    askers, most = [asker for task in tasks for asker in _askers(known, task)], len(answers) + 1
+    return {
+        id: answer
+        for id, answer in answers.items()
+        if _is_of_any(askers, id, answer.get("key"), origin_of(answer), most)
+    }
+
+
+def _askers(known: Pending, task: Task) -> list[str]:
+    """What the questions of a task are named after, and those of the calls inside of it."""
+    return [asker_id(task, known), *calls_inside(known, task)]
+
+
+def _is_of_any(askers: Iterable[str], id: str, key: str | None, origin: Origin, most: int) -> bool:
+    first, payload = origin.get("first", id), origin.get("payload", "")
+    return any(ids.is_question_of(asker, first, key, payload, most) for asker in askers)
 
 
 def _inside(marks: dict[str, Mark], callers: set[str]) -> set[str]:

@@ -5,7 +5,7 @@ handed over only if the node still asks the same. What a call or a graph inside 
 if the node makes that call again.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,18 +90,20 @@ def _carry(found: Kept, run: Run, known: Pending, tasks: Sequence[Task], over: C
 def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> list[Record]:
     """What is stored again if the caller of a run changes the state: what tasks ask about it, and were answered.
 
-    Not so what is answered in the same breath; nor what came by a Send, which has an input of its own.
+    Not so what is answered in the same breath, though what was answered before it is; nor what came by a Send, which
+    has an input of its own.
     """
     records: list[Record] = []
     for task in with_handlers(next_tasks(run.program, state, run.stop), known):
         questions = known.asked.get(task.id, ())
         if task.is_sent or task.id in known.results:
             continue
-        if not _is_own(known, task, questions):  # a call or a graph inside of it asks, and goes on as it is
-            records += _answered(known, task, ())
-        elif not all(question.id in given for question in questions):
-            edited = tuple(one if one.id in given else flagged(one, "is_edited") for one in questions)
-            records += [(task.id, [(INTERRUPT, edited)], task.saved_path), *_answered(known, task, edited)]
+        # What a call or a graph inside of it asks goes on as it is.
+        edited = {one.id: flagged(one, "is_edited") for one in _own(known, task, questions) if one.id not in given}
+        if edited:
+            asked = tuple(edited.get(one.id, one) for one in questions)
+            records.append((task.id, [(INTERRUPT, asked)], task.saved_path))
+        records += _answered(known, task, edited.values())
     return records
 
 
@@ -211,43 +213,39 @@ def _is_alike(one: Task, other: Task) -> bool:
 
 
 def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions: Questions) -> None:
-    """Keep the questions of a task, or note that they are gone."""
-    if again is not None and (again.id == task.id or _is_own(known, task, questions)):
-        if again.id == task.id:
-            found.waiting.append(Outcome(task, questions=questions))
-        else:
-            questions = tuple(flagged(question, "is_edited") for question in questions)
-            found.records += _renamed(known, task, again, questions)
-        found.questions += [(task.name, question) for question in questions]
-    else:
-        found.gone += [question.id for question in questions]
-        if again is not None:  # what it asked itself, before the call or the graph that asks for it, stays answered
-            found.records += _as_before(known, task, again, ())
+    """Keep the questions of a task, or note that they are gone; what a call or a graph inside of it asks is, too."""
+    stay: Questions = ()
+    if again is not None and again.id == task.id:
+        stay = questions
+        found.waiting.append(Outcome(task, questions=questions))
+    elif again is not None:
+        stay = tuple(flagged(question, "is_edited") for question in _own(known, task, questions))
+        found.records += _renamed(known, task, again, stay)
+    found.questions += [(task.name, question) for question in stay]
+    staying = {question.id for question in stay}
+    found.gone += [question.id for question in questions if question.id not in staying]
 
 
-def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
-    """Whether a task asks itself, and not for a call or a graph inside of it."""
-    return bool(questions) and all(pending.is_own(known, task, one.id, one.key, one.origin) for one in questions)
+def _own(known: Pending, task: Task, questions: Questions) -> list[Interrupt[Any]]:
+    """Those of the questions of a task that it asks itself."""
+    return [one for one in questions if pending.is_own(known, task, one.id, one.key, one.origin)]
 
 
 def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
-    """The questions of a task, for the one in its place, and the answers that it was given, or is to be given."""
-    yield again.id, [(INTERRUPT, questions)], again.saved_path
-    yield from _as_before(known, task, again, questions)
-
-
-def _as_before(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
-    """The answers of a task, for the one in its place, which asks under the same name."""
+    """The questions of a task, for the one in its place, which asks under the same name; and the answers that it was
+    given, or is to be given."""
+    if questions:
+        yield again.id, [(INTERRUPT, questions)], again.saved_path
     yield TaskWrites(ids.alias_id(again.id, ASKS_AS), [(ASKS_AS, {again.id: pending.asker_id(task, known)})])
     yield from _answered(known, task, questions)
 
 
-def _answered(known: Pending, task: Task, questions: Questions) -> Iterator[TaskWrites]:
+def _answered(known: Pending, task: Task, questions: Iterable[Interrupt[Any]]) -> Iterator[TaskWrites]:
     """The answers that a task was given, or is to be given, marked like the questions."""
     to_come = {question.id: question.origin for question in questions}
     for id, answer in known.answers.items():
         if id in to_come or pending.is_own(known, task, id, answer.get("key"), origin_of(answer)):
-            asked = to_come[id] if id in to_come else _taken(answer)
+            asked = to_come[id] if id in to_come else taken(answer)
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": asked}})])
 
 
@@ -257,9 +255,9 @@ def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrit
     for id, answer in known.answers.items():
         asked = answer.get("key"), origin_of(answer)
         if id not in open and not any(pending.is_own(known, task, id, *asked) for task in tasks):
-            yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": _taken(answer)}})])
+            yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": taken(answer)}})])
 
 
-def _taken(answer: Answer) -> Origin:
+def taken(answer: Answer) -> Origin:
     """What an answer was given to that a task has got."""
     return {**origin_of(answer), "is_edited": True, "is_taken": True}

@@ -33,8 +33,8 @@ Questions = tuple[Interrupt[Any], ...]
 class Pending:
     """The saved writes of a checkpoint, sorted out once."""
 
-    __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "is_told", "leads",
-                 "marks", "renamed", "results", "taken_back")  # fmt: skip
+    __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "leads", "marks",
+                 "renamed", "results", "taken_back")  # fmt: skip
 
     def __init__(self) -> None:
         self.results: dict[str, list[Write]] = {}
@@ -58,8 +58,6 @@ class Pending:
         """The Commands for the graph around that tasks have finished with: their results are empty."""
         self.renamed: dict[str, str] = {}
         """The tasks that the questions of others are named after: a person has changed the state in between."""
-        self.is_told = False
-        """Whether the caller of the run that goes on from here has told the state something."""
         self.taken_back: list[str] = []
         """The ids under which callers wrote what was refused afterwards, together with the answer beside it; and
         those of failures that tasks do not catch any more."""
@@ -77,6 +75,10 @@ class Pending:
             for id in sorted(filter(ids.is_caller, beside)):
                 self._beside.insert(ids.caller_place(id), id)
         return self._beside
+
+    def tell(self, id: str, writes: list[Write]) -> None:
+        """Take what the caller of the run that goes on from here tells the state."""
+        self.results[id], self._beside = writes, None
 
     def waiting(self) -> set[str]:
         """The ids of the tasks that wait for answers. One that has failed has left the rest to its handler."""

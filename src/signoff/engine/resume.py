@@ -165,8 +165,9 @@ def _obey(
     if writes:
         records.append(TaskWrites(told, writes))
     if command.update is not None and known is not None:
-        known.is_told = True
         records += _marked(run, state, ledger, known, given)
+    if known is not None and writes:
+        known.tell(told, writes)
     run.given = given
     # Stored before anything runs on it: whoever has answered need not answer again.
     filing = Filing(closed=list(given)) if given else None

@@ -8,7 +8,7 @@ from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.checkpoint.serde.unread import unread_in
 from signoff.engine import chunks, pending
-from signoff.engine.answering import undelivered, unfinished
+from signoff.engine.answering import replaced, undelivered, unfinished
 from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add, fold, preview
 from signoff.engine.gone import tasks_with_gone, with_gone
@@ -64,7 +64,12 @@ def snapshot(
         values=read_keys(values, program.stream_keys),
         next=tuple(task.name for task in _as_shown(program, ahead)),
         config=saved.config,
-        metadata=_metadata(saved, interrupts, list(unfinished(known)) if is_head and known.answers else ()),
+        metadata=_metadata(
+            saved,
+            interrupts,
+            list(unfinished(known)) if is_head and known.answers else (),
+            replaced(known) if known.asked and not state.ns else (),
+        ),
         created_at=saved.checkpoint["ts"],
         parent_config=saved.parent_config,
         tasks=tuple(shown),
@@ -73,11 +78,12 @@ def snapshot(
 
 
 def _metadata(
-    saved: CheckpointTuple, questions: Sequence[Interrupt[Any]], answered: Sequence[str]
+    saved: CheckpointTuple, questions: Sequence[Interrupt[Any]], answered: Sequence[str], replaced: Sequence[str]
 ) -> CheckpointMetadata:
     """The metadata of a checkpoint, without what only the engine needs; it says where a person was asked, and what.
 
     answered: the questions whose answers wait for a run.
+    replaced: those in whose places others were asked.
     """
     shown: Any = saved.metadata
     if "called_by" in shown:
@@ -86,6 +92,8 @@ def _metadata(
         shown = {**shown, "paused": True, "questions": [question.id for question in questions]}
     if answered:
         shown = {**shown, "answered": list(answered)}
+    if replaced:
+        shown = {**shown, "discarded": [*shown.get("discarded", ()), *replaced]}
     return shown  # type: ignore[no-any-return]
 
 

@@ -8,6 +8,7 @@ from signoff._snapshots import StateUpdate
 from signoff.constants import PULL, START
 from signoff.engine import answers
 from signoff.engine.effects import Await
+from signoff.engine.kept import taken
 from signoff.engine.program import Action, Node
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -24,8 +25,13 @@ def stood_in(run: Run, state: State, tasks: Sequence[Task], updates: Sequence[St
         stand_ins.append(_stand_in(run, state, left, update))
         left = [task for task in left if task.id != stand_ins[-1].id]
     outcomes: list[Outcome] = []
-    while len(outcomes) < len(stand_ins):
-        outcomes += yield Await([] if outcomes else stand_ins)
+    # What the edges were answered before counts only if they ask the same on what the person says.
+    given, run.answers = run.answers, {id: {**one, "asked": taken(one)} for id, one in run.answers.items()}
+    try:
+        while len(outcomes) < len(stand_ins):
+            outcomes += yield Await([] if outcomes else stand_ins)
+    finally:
+        run.answers = given
     for outcome in outcomes:
         if not outcome.is_done:
             raise outcome.error or outcome.signal or _asking(outcome)

@@ -1,22 +1,24 @@
 """Updates by a person: change the state of a thread as if a node had, and rebuild or repair its history."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from signoff._snapshots import StateUpdate
 from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import COPY, END, INPUT, MISSING, START, WAITING
+from signoff.constants import COPY, END, INPUT, MISSING, RESUME, START, WAITING
 from signoff.engine import branching, pending
+from signoff.engine.answers import Answer
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.begin import restore
+from signoff.engine.calls_before import answers_of
 from signoff.engine.effects import Load, Save
 from signoff.engine.filing import filed_question
 from signoff.engine.fold import add, fold
 from signoff.engine.gone import all_due
-from signoff.engine.handling import failed_for, finished
+from signoff.engine.handling import failed_for, finished, with_handlers
 from signoff.engine.kept import due_again, kept, note_calls, without_sends_to
 from signoff.engine.ledger import Ledger
 from signoff.engine.pending import Pending
@@ -32,8 +34,15 @@ from signoff.steps import Steps
 
 _ALONE = (END, COPY, INPUT)
 
-Around = Callable[[Mapping[str, Interrupt[Any]]], list[Commit]]
-"""Told the questions that stay open, what else has to be stored with an update."""
+
+class Around(NamedTuple):
+    """The graphs around the one that is updated, if it is a nested one."""
+
+    answers: Mapping[str, Answer]
+    """The answers of the thread: they are kept at the root."""
+    commits: Callable[[Mapping[str, Interrupt[Any]], Mapping[str, Answer]], list[Commit]]
+    """Told the questions that stay open, and the answers that are marked, what else has to be stored."""
+
 
 LookAround = Callable[[CheckpointTuple | None], Steps[Around]]
 """Told the checkpoint that an update begins at."""
@@ -53,12 +62,15 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: 
     around = yield from look_around(saved)
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
     state = yield from _beginning(run, saved, [update.as_node for update in supersteps[0]])
+    if run.known is not None and around.answers and not _is_old(run, state):
+        run.known.answers |= answers_of(run.known, with_handlers(_due(run, state), run.known), around.answers)
     for updates in supersteps:
         yield from _apply_group(run, state, ledger, saved, updates)
     save = ledger.close()
     assert save is not None, "every group of updates makes a checkpoint"
-    asked = pending.all_asked(run.known) if run.known is not None else []
-    yield Save([*save.commits, *around({question.id: question for question in asked})], ends=save.ends)
+    known = run.known or Pending()
+    others = around.commits({question.id: question for question in pending.all_asked(known)}, known.answers)
+    yield Save([*save.commits, *others], ends=save.ends)
     return run.config_of(state.checkpoint_id)
 
 
@@ -259,7 +271,7 @@ def _conclude(
     for outcome in outcomes:
         outcome.is_saved = outcome.is_saved or is_kept or outcome.task.id in known
     records = ledger.records(outcomes)
-    fold(run.program, state, outcomes, branching.waits(waiting) if waiting else (), waiting)
+    fold(run.program, state, outcomes, branching.waits(waiting, run.known) if waiting else (), waiting)
     state.writers = names_of(outcomes)
     _store(run, state, ledger, "update", tasks, {outcome.task.id for outcome in outcomes}, records)
 
@@ -287,4 +299,6 @@ def _store(
         given = run.known.answers
         filed = [filed_question(run, node, one) for node, one in staying.questions]
         filed = [note_of(one) if one.id in given else one for one in filed]
+        if run.ns:  # its answers are kept at the root
+            staying.records = [record for record in staying.records if record[1][0][0] != RESUME]
         ledger.hold(state, staying.records, None if run.is_nested or run.ns else Filing(filed))

@@ -11,7 +11,7 @@ from signoff.checkpoint.questions import Filing, Question
 from signoff.config import RunnableConfig
 from signoff.constants import CONF, THREAD_ID
 from signoff.engine import answers, pending
-from signoff.engine.answering import answer_commit, answer_record, open_at
+from signoff.engine.answering import answer_commit, answer_record, open_at, replaced
 from signoff.errors import InvalidAnswer, SignoffError, ThreadMoved
 from signoff.inbox.asking import Walk, look, refuse_if_held, take_and_store
 from signoff.inbox.finding import check_id, find_one
@@ -67,11 +67,13 @@ def refusal(question_id: str, thread_id: str | None) -> Steps[SignoffError]:
     reasons: list[SignoffError] = []
 
     def see(saved: CheckpointTuple) -> bool:
-        given = pending.by_task(saved.pending_writes).answers
-        if question_id in given:
-            reasons.append(answers.taken(question_id, given[question_id]))
+        known = pending.by_task(saved.pending_writes)
+        if question_id in known.answers:
+            reasons.append(answers.taken(question_id, known.answers[question_id]))
         elif question_id in saved.metadata.get("discarded", ()):
             reasons.append(_dropped(question_id, saved))
+        elif question_id in replaced(known):
+            reasons.append(_replaced(question_id, saved))
         return bool(reasons)
 
     place: RunnableConfig | None = None if thread_id is None else {CONF: {THREAD_ID: thread_name(thread_id)}}
@@ -85,6 +87,14 @@ def _dropped(question_id: str, saved: CheckpointTuple) -> InvalidAnswer:
         f"Question {question_id!r} is not open any more: new input, an update or a fork of thread "
         f"{thread_id!r} dropped it at {at}. "
         f"See what is open with Inbox(saver).open(thread_id={thread_id!r})."
+    )
+
+
+def _replaced(question_id: str, saved: CheckpointTuple) -> InvalidAnswer:
+    thread_id = saved.config[CONF][THREAD_ID]
+    return InvalidAnswer(
+        f"Question {question_id!r} is not open any more: the state of thread {thread_id!r} was changed, and another "
+        f"one was asked in its place. See what is open with Inbox(saver).open(thread_id={thread_id!r})."
     )
 
 

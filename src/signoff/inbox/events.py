@@ -11,6 +11,7 @@ from signoff.checkpoint.places import checked_thread
 from signoff.checkpoint.questions import Wanted
 from signoff.constants import CHECKPOINT_NS, CONF, END, START
 from signoff.engine import pending
+from signoff.engine.answering import replaced
 from signoff.engine.answers import Answer
 from signoff.engine.ids import stateful_ns
 from signoff.graph.schema import ROOT
@@ -130,7 +131,8 @@ def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:
             _event(saved, "answered", answer.get("at", ""), origin, id, answer.get("value"), answer.get("by"))
         )
     failed = (_event(saved, "failed", saved.checkpoint["ts"], None, None, text) for text in known.errors.values())
-    return [*events, *failed]
+    dropped = (_event(saved, "dropped", saved.checkpoint["ts"], None, id, None) for id in replaced(known))
+    return [*events, *dropped, *failed]
 
 
 def _essence(event: Event) -> tuple[str | None, str]:

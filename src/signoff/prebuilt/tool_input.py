@@ -113,8 +113,7 @@ def _was_told(scope: Any) -> bool:
     if scope is None:
         return False
     known, task = scope.host.run.known, scope.task
-    is_told = known is not None and bool(known.is_told or known.beside)
-    return is_told or scope.host.run.updated_at == task.checkpoint_id
+    return (known is not None and bool(known.beside)) or scope.host.run.updated_at == task.checkpoint_id
 
 
 def _unanswered(calls: list[ToolCall], state: Any, messages_key: str) -> list[ToolCall]:

@@ -45,20 +45,34 @@ def update_nested(graph: "Base", run: Run, supersteps: Sequence[Sequence[StateUp
 
 def _around(graph: "Base", run: Run, saved: CheckpointTuple | None) -> Steps[Around]:
     """How the tasks around a nested graph notice what was changed in it."""
-    passing = (yield from _passing(graph, run)) if run.ns else []
+    if not run.ns:
+        return Around({}, lambda open, marked: [])
+    root: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, ""))
+    passing = yield from _passing(graph, run, root)
     known = pending.by_task(saved.pending_writes if saved is not None else ())
     asked = {*run.left, *(question.id for question in pending.all_asked(known))}
-    return lambda open: [_passed(graph, run, one, asked, open) for one in passing]
+
+    def commits(open: Mapping[str, Interrupt[Any]], marked: Mapping[str, Answer]) -> list[Commit]:
+        passed = [_passed(graph, run, one, asked, open) for one in passing]
+        return [*passed, _answered(run, root, marked)] if root is not None and marked else passed
+
+    return Around(pending.by_task(root.pending_writes if root is not None else ()).answers, commits)
 
 
-def _passing(graph: "Base", run: Run) -> Steps[list[_Passing]]:
+def _answered(run: Run, root: CheckpointTuple, marked: Mapping[str, Answer]) -> Commit:
+    """The answers to what the nested graph has asked, as they count from now on: if it asks the same as before."""
+    writes = [TaskWrites(answer_id(id), [(RESUME, {id: answer})]) for id, answer in marked.items()]
+    return Commit(Place(run.thread_id, "", root.checkpoint["id"]), writes)
+
+
+def _passing(graph: "Base", run: Run, root: CheckpointTuple | None) -> Steps[list[_Passing]]:
     """The tasks around a nested graph that pass on what it asks."""
     found: list[_Passing] = []
     levels, outers = run.ns.split(NS_SEP), [""]
     for depth in range(len(levels)):
         inner, inners = NS_SEP.join(levels[: depth + 1]), list[str]()
         for outer in outers:
-            saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, outer))
+            saved = (yield Load(checkpoint_config(run.thread_id, outer))) if outer else root
             if saved is not None:
                 _, _, known, tasks = due_at(graph_at(graph, outer).program, saved, outer)
                 place = Place(run.thread_id, outer, saved.checkpoint["id"])
@@ -87,10 +101,6 @@ def _passed(
     left = [question for question in one.questions if question.id not in asked or question.id in open]
     waits = tuple(open[each.id] if each.id in asked else flagged(each, "is_beside_change") for each in left)
     writes = [TaskWrites(one.task.id, [(INTERRUPT, waits)], one.task.saved_path)]
-    for question in staying:
-        if question.id in one.given:
-            answer = {**one.given[question.id], "asked": question.origin}
-            writes.append(TaskWrites(answer_id(question.id), [(RESUME, {question.id: answer})]))
     return Commit(one.place, writes, filing=None if one.place.ns else _filing(graph, run, one, own, staying))
 
 
