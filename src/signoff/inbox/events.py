@@ -67,7 +67,7 @@ def in_order(found: Iterable[CheckpointTuple], asked_at: Mapping[str, str]) -> l
     """The events of checkpoints."""
     events: list[Event] = []
     since: dict[str, str] = {}
-    told: set[tuple[str | None, str]] = set()
+    told: set[tuple[str, str | None, str]] = set()
     for saved in sorted(found, key=lambda one: one.checkpoint["id"]):
         ns = saved.config[CONF].get(CHECKPOINT_NS, "")
         events += _steps(saved, ns, since.get(ns))
@@ -135,9 +135,9 @@ def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:
     return [*events, *dropped, *failed]
 
 
-def _essence(event: Event) -> tuple[str | None, str]:
-    """What tells that a question was asked before, or answered by the same answer."""
-    return event.question_id, event.at if event.kind == "answered" else ""
+def _essence(event: Event) -> tuple[str, str | None, str]:
+    """What tells that a question was asked before, or answered by the same answer, or dropped."""
+    return event.kind, event.question_id, event.at if event.kind == "answered" else ""
 
 
 def _after(saved: CheckpointTuple, question: Interrupt[Any], given: Mapping[str, Answer]) -> str:
