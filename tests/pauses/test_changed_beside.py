@@ -191,6 +191,14 @@ def test_what_a_call_asks_is_asked_again_too(open_app, other, pause):
 
 
 @PAUSES
+def test_whoever_accepts_changes_gets_what_a_call_asks_now(open_app, pause):
+    app = open_app(beside(pay_if_approved, tell), pause=pause)
+    app.invoke({"amount": 5})
+    result = app.invoke(Command(resume={app.ids()["Pay 5?"]: "yes"}), on_changed="accept")
+    assert result["paid"] == 900
+
+
+@PAUSES
 def test_so_it_is_after_a_caller_has_told_the_state_something_unless_that_came_with_the_answer(open_app, pause):
     app = open_app(StateGraph(Payment).add_node("pay", pay_if_approved).add_edge(START, "pay"), pause=pause)
     app.invoke({"amount": 5})

@@ -7,6 +7,7 @@ The task runs on the state as it is by then, so it may ask something else than w
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from signoff._words.questions import Interrupt
 from signoff.drivers.digests import digest
 from signoff.engine import ids, origin, pending
 from signoff.engine.answers import Answer, origin_of
@@ -59,6 +60,8 @@ def is_another(scope: "Scope", call_id: str) -> bool:
 
     somebody was asked about what that was given, and others have changed the state since.
     """
+    if scope.host.run.terms.accepts_changes:
+        return False
     given = scope.host.run.answers
     own = [
         (id, answer)
@@ -105,14 +108,16 @@ class Before:
 
     def left_by(self, id: str) -> dict[str, list[str]]:
         """What the task had asked itself and nobody has answered, beside what it asks now: it may come to it again."""
-        run, task = self._scope.host.run, self._scope.task
-        left = {one: words for one, words in self._left.items() if one != id and one not in run.answers}
-        for one in self._asked.values():
-            if one.id == id or one.id in run.answers or run.known is None:
-                continue
-            if one.origin and pending.is_own(run.known, task, one.id, one.key, one.origin):
-                left[one.id] = origin.words_of(one.origin)
-        return left
+        given = self._scope.host.run.answers
+        own = {one.id: origin.words_of(one.origin) for one in self._asked.values() if self._is_own(one)}
+        return {one: words for one, words in {**self._left, **own}.items() if one != id and one not in given}
+
+    def _is_own(self, question: Interrupt[Any]) -> bool:
+        """Whether the task asks a question itself, and not something beside it, or inside of it."""
+        known, asked = self._scope.host.run.known, question.origin
+        if known is None or not asked or "is_beside" in asked or question.id in self._scope.host.run.answers:
+            return False
+        return pending.is_own(known, self._scope.task, question.id, question.key, asked)
 
 
 def _says(then: Origin, value: Any, here: "Here") -> bool:
