@@ -14,7 +14,17 @@ LONG = {"memory", "sqlite", "postgres", "redis"}
 """Those that are tried with 10,000 checkpoints; the others go the same way to the same database."""
 
 
-@pytest.mark.parametrize("check", [*savers.CHECKS, *savers.OWN_CHECKS, *savers.RANDOM_CHECKS], ids=str)
+WHOLE = ["memory", "memory_by_async", "sqlite", "sqlite_aio", "postgres", "postgres_aio", "redis", "redis_aio"]
+CROSSED = ["sqlite_by_async", "sqlite_aio_by_sync"]
+"""Savers of one kind that are called in the other way: they differ in who waits for whom alone, so some checks do."""
+
+CHECKS = [*savers.CHECKS, *savers.OWN_CHECKS, *savers.RANDOM_CHECKS]
+EACH = [(name, check) for name in WHOLE for check in CHECKS] + [
+    (name, check) for name in CROSSED for check in CHECKS[::4]
+]
+
+
+@pytest.mark.parametrize(("open_saver", "check"), EACH, ids=str, indirect=["open_saver"])
 def test_saver(check, open_saver, request):
     is_long = request.node.callspec.params["open_saver"] in LONG
     check(savers.World(open_saver, checkpoints=10_000 if is_long else 200))
