@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pauses.ways import STORAGES, WAYS
+from pauses.ways import STORAGES
 from signoff.checkpoint.postgres import PostgresSaver
 from signoff.checkpoint.postgres.aio import AsyncPostgresSaver
 from signoff.checkpoint.redis import RedisSaver
@@ -87,7 +87,7 @@ class Redis:
 SERVERS = ["postgres-async", "redis-sync"]
 
 
-@pytest.fixture(params=[*WAYS, *SERVERS])
+@pytest.fixture(params=["memory-sync", "memory-async", "sqlite-sync", "sqlite_aio-async", *SERVERS])
 def desk(request, tmp_path) -> Desk:
     storage, _, way = request.param.rpartition("-")
     return Desk(_storage(storage, tmp_path, request.getfixturevalue), is_async=way == "async")

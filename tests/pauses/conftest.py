@@ -1,8 +1,9 @@
-"""Every promise is tried on every saver, sync and async; on servers, those of the files that say ON_SERVERS."""
+"""Every promise is tried sync and async, in memory and in SQLite; in files that say ON_SERVERS, in each of the ways."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -41,12 +42,12 @@ def _compiling(graph: StateGraph, settings: dict[str, Any]) -> Callable[[Any], A
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests of files that name SERVER_WAYS as ON_SERVERS, or some of them, run on servers, too.
 
-    The others leave out sync runs on the async saver of SQLite, and async ones on the sync saver: they differ in who
-    drives it alone.
+    The others run in memory, and in SQLite in one of two ways, some of them in the one and some in the other.
     """
     if "open_app" in metafunc.fixturenames:
         servers = getattr(metafunc.module, "ON_SERVERS", [])
-        ways = WAYS if servers else [way for way in WAYS if way not in ("sqlite_aio-sync", "sqlite-async")]
+        in_file = ["sqlite-sync", "sqlite_aio-async"][crc32(metafunc.function.__name__.encode()) % 2]
+        ways = WAYS if servers else ["memory-sync", "memory-async", in_file]
         metafunc.parametrize("open_app", [*ways, *servers], indirect=True)
 
 

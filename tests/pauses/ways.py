@@ -1,6 +1,6 @@
 """The ways to run a program: on every saver, sync and async.
 
-WAYS are quick, and every promise is tried in them. SERVER_WAYS are for the files that say ON_SERVERS.
+WAYS are quick, and every promise is tried in some of them. SERVER_WAYS are for the files that say ON_SERVERS.
 """
 
 import asyncio
