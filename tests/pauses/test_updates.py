@@ -793,12 +793,13 @@ def test_an_answer_is_not_for_a_question_that_could_not_be_asked_again_after_an_
     assert app.invoke(Command(resume="yes"))["log"] == [1, "yes"]
 
 
-def test_what_was_answered_before_the_update_of_a_command_is_asked_again_if_it_says_something_else(open_app):
-    def ask(state):
-        first = interrupt(f"pay {len(state['log'])}?")
-        return {"log": [first, interrupt("sure?")]}
+def pay_if_sure(state):
+    first = interrupt(f"pay {len(state['log'])}?")
+    return {"log": [first, interrupt("sure?")]}
 
-    app = open_app(line(ask=ask))
+
+def test_what_was_answered_before_the_update_of_a_command_is_asked_again_if_it_says_something_else(open_app):
+    app = open_app(line(ask=pay_if_sure))
     app.invoke(NEW)
     assert app.ask(Command(resume="five")) == ["sure?"]
     assert app.ask(Command(update={"log": [1]})) == ["pay 1?"]
@@ -807,11 +808,7 @@ def test_what_was_answered_before_the_update_of_a_command_is_asked_again_if_it_s
 
 
 def test_so_it_is_if_the_command_answers_what_was_asked_after_it(open_app):
-    def ask(state):
-        first = interrupt(f"pay {len(state['log'])}?")
-        return {"log": [first, interrupt("sure?")]}
-
-    app = open_app(line(ask=ask))
+    app = open_app(line(ask=pay_if_sure))
     app.invoke(NEW)
     assert app.ask(Command(resume="five")) == ["sure?"]
     assert app.ask(Command(resume="yes", update={"log": [1]})) == ["pay 1?"]

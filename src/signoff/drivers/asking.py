@@ -1,6 +1,5 @@
 """Asking: what happens between a call of interrupt() and the answer that it returns."""
 
-from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -189,13 +188,7 @@ _OTHER_FORM = (
 
 def _published(scope: "Scope", id: str) -> dict[str, Any] | None:
     """The form that a question was asked with, as far as that is known."""
-    return next((question.response_schema for question in asked_before(scope) if question.id == id), None)
-
-
-def asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
-    """The questions that are stored with the task."""
-    known = scope.host.run.known
-    return () if known is None else known.asked_by(scope.task)
+    return next((question.response_schema for question in meanwhile.asked_before(scope) if question.id == id), None)
 
 
 def _origin(scope: "Scope", value: Any, here: Here) -> Origin:

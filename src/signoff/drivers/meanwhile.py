@@ -4,6 +4,7 @@ changes it by hand.
 The task runs on the state as it is by then, so it may ask something else than what was asked, or answered.
 """
 
+from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,12 @@ def note(scope: "Scope", asked: Origin) -> None:
         asked["step"] = scope.task.step
     if run.known is not None and run.known.beside:
         asked["seen"] = len(run.known.beside)
+
+
+def asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
+    """The questions that are stored with a task."""
+    known = scope.host.run.known
+    return () if known is None else known.asked_by(scope.task)
 
 
 def asked_by_now(
@@ -64,14 +71,11 @@ def is_another(scope: "Scope", call_id: str) -> bool:
         return False
     given = scope.host.run.answers
     own = [
-        (id, answer)
+        _has_changed(scope, id, answer, of_call=True)
         for id, answer in given.items()
-        for asked in (origin_of(answer),)
-        if ids.is_question_of(
-            call_id, asked.get("first", id), answer.get("key"), asked.get("payload", ""), len(given) + 1
-        )
+        if pending.is_of(call_id, id, answer.get("key"), origin_of(answer), len(given) + 1)
     ]
-    return bool(own) and all(_has_changed(scope, id, answer, of_call=True) for id, answer in own)
+    return bool(own) and all(own)
 
 
 class Before:
@@ -80,7 +84,7 @@ class Before:
     def __init__(self, scope: "Scope") -> None:
         run = scope.host.run
         self._scope = scope
-        self._asked = {} if run.known is None else {one.id: one for one in run.known.asked_by(scope.task)}
+        self._asked = {one.id: one for one in asked_before(scope)}
         self._origins = {id: origin_of(answer) for id, answer in run.answers.items()}
         self._origins.update((id, one.origin or Origin()) for id, one in self._asked.items())
         self._left = {id: words for asked in self._origins.values() for id, words in asked.get("left", {}).items()}

@@ -1,7 +1,7 @@
 """Answers: which question a resume value is for, and whether it may have it."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 from signoff import forms
 from signoff._reprs import repr_of, short_repr
@@ -40,12 +40,16 @@ class Answer(TypedDict, total=False):
     """What was asked in its place, before others have changed the state, and behind it, for the same."""
 
 
+OF_ORIGIN: Final = ("after", "step", "seen", "first", "left")
+"""What is stored of where a question with a key comes from, beside its words."""
+
+
 def origin_of(answer: Answer) -> Origin:
     """The question that an answer was given to, as far as that is stored."""
     if (asked := answer.get("asked")) is not None:
         return asked
-    asked = Origin(payload=answer.get("payload", ""), shown=answer.get("shown", ""), after=answer.get("after", ""))
-    for name in ("step", "seen", "first", "left"):
+    asked = Origin(payload=answer.get("payload", ""), shown=answer.get("shown", ""))
+    for name in OF_ORIGIN:
         if name in answer:
             asked[name] = answer[name]
     return asked

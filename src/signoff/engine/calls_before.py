@@ -9,7 +9,7 @@ from signoff.engine import ids
 from signoff.engine.answers import Answer, origin_of
 from signoff.engine.marks import Mark, caller_id
 from signoff.engine.origin import Origin
-from signoff.engine.pending import Pending, all_asked, asker_id, saved_failures
+from signoff.engine.pending import Pending, all_asked, asker_id, is_of, saved_failures
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.task import Task
@@ -95,8 +95,7 @@ def _askers(known: Pending, task: Task) -> list[str]:
 
 
 def _is_of_any(askers: Iterable[str], id: str, key: str | None, origin: Origin, most: int) -> bool:
-    first, payload = origin.get("first", id), origin.get("payload", "")
-    return any(ids.is_question_of(asker, first, key, payload, most) for asker in askers)
+    return any(is_of(asker, id, key, origin, most) for asker in askers)
 
 
 def _inside(marks: dict[str, Mark], callers: set[str]) -> set[str]:

@@ -38,7 +38,7 @@ class Mark(NamedTuple):
         return int(at) if at != "-" else None
 
     @property
-    def led_by(self) -> str:
+    def way(self) -> str:
         """What has led the task that made it to another way than before; empty if nothing has."""
         return self.site.partition("~")[2]
 
@@ -59,9 +59,9 @@ class Mark(NamedTuple):
         return f"{nth}:{place} {site} {name}" if nth else f"{place} {site} {name}"
 
 
-def on_way(site: str, led_by: str) -> str:
+def on_way(site: str, way: str) -> str:
     """The site of a call, with what has led its task to another way."""
-    return f"{site}~{led_by[:12]}" if site and led_by else site
+    return f"{site}~{way[:12]}" if site and way else site
 
 
 def caller_id(task: Task, known: Pending | None) -> str:

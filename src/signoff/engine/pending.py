@@ -272,10 +272,17 @@ def still_asked(task: Task, known: Pending | None, answers: dict[str, Any]) -> Q
 
 
 def is_own(known: Pending, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
-    """Whether a question is one of those that a task asks itself: its id says so, or that of what it asked first."""
+    """Whether a question is one of those that a task asks itself."""
+    return is_of(asker_id(task, known), id, key, origin, len(known.answers) + 1)
+
+
+def is_of(asker_id: str, id: str, key: str | None, origin: Origin | None, most: int) -> bool:
+    """Whether a question is named after a task, or a call: its id says so, or that of what was asked first there.
+
+    most: how many questions without a key that may have asked.
+    """
     told = origin or Origin()
-    asker, payload = asker_id(task, known), told.get("payload", "")
-    return ids.is_question_of(asker, told.get("first", id), key, payload, len(known.answers) + 1)
+    return ids.is_question_of(asker_id, told.get("first", id), key, told.get("payload", ""), most)
 
 
 def all_asked(known: Pending) -> list[Interrupt[Any]]:

@@ -122,7 +122,7 @@ class CallsMade(Replay):
 
     def _made_at(self, mark: Mark) -> list[tuple[str, Mark]]:
         """The calls that were made in a place, on the same way."""
-        return [(id, then) for id, then in places_of(self._run).get(mark.place, ()) if then.led_by == mark.led_by]
+        return [(id, then) for id, then in places_of(self._run).get(mark.place, ()) if then.way == mark.way]
 
     def _find(self, call: Task, mark: Mark, what: str, line: str | None, is_another: Callable[[str], bool]) -> None:
         marks = self._run.marks
