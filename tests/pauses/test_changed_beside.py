@@ -65,13 +65,14 @@ def test_what_another_node_tells_as_it_asks_is_not_paid_without_being_asked(open
 
 
 @KEYS
-def test_what_goes_on_beside_a_question_changes_what_is_asked(open_app, key):
+def test_what_goes_on_beside_a_question_changes_what_is_asked(open_app, key, caplog):
     graph = beside(asking(key=key), quiet).add_node(raise_amount).add_edge("other", "raise_amount")
     app = open_app(graph, pause="branch")
     assert app.ask({"amount": 5}) == ["Pay 5?"]
     assert app.ask(Command(resume="yes")) == ["Pay 900?"]
     assert [one.interrupt.value for one in app.filed()] == ["Pay 900?"]
     assert app.invoke(Command(resume="yes"))["paid"] == 900
+    assert not caplog.records, "nobody has to look at an answer that was asked for anew"
 
 
 @KEYS

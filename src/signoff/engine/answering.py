@@ -1,7 +1,6 @@
 """Answers as they are stored, by a run or without one, and what the writes of a checkpoint say of them."""
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, count, islice, takewhile
+from collections.abc import Sequence
 from typing import Any
 
 from signoff._reprs import repr_of
@@ -88,18 +87,8 @@ def replaced(known: Pending) -> list[str]:
     asked = {one.id: one.origin or Origin() for one in all_asked(known)}
     origins = {**{id: answers.origin_of(answer) for id, answer in known.answers.items()}, **asked}
     later = [(id, origin["first"]) for id, origin in origins.items() if "first" in origin]
-    before = dict.fromkeys(one for id, first in later for one in _before(id, first))
+    before = dict.fromkeys(one for id, first in later for one in ids.asked_before(id, first))
     return [id for id in before if id not in origins]
-
-
-def _before(id: str, first: str) -> Iterator[str]:
-    """The ids of what was asked, one after the other, in the place of a question before that was."""
-    again = (ids.again_id(first, nth) for nth in count(1))
-    return takewhile(lambda one: one != id, chain([first], islice(again, _MOST_TIMES)))
-
-
-_MOST_TIMES = 1_000
-"""How often a question may have said something else: no data that is stored makes this go on for ever."""
 
 
 def mark(request: str) -> str:

@@ -1,8 +1,8 @@
 """Ids that come out the same after a crash: digests of what they stand for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from itertools import count
+from itertools import chain, count, islice, takewhile
 
 from signoff.constants import NS_END, NS_SEP
 
@@ -68,6 +68,16 @@ def said(payload: str, nth: int) -> str:
 def again_id(question_id: str, nth: int) -> str:
     """The id of what is asked in the place of a question that says something else by now: the n-th time."""
     return blake2b(f"again\0{question_id}\0{nth}".encode(), digest_size=16).hexdigest()
+
+
+def asked_before(id: str, first: str) -> Iterator[str]:
+    """The ids of what was asked, one after the other, in the place of a question before this was; itself first."""
+    again = (again_id(first, nth) for nth in count(1))
+    return takewhile(lambda one: one != id, chain([first], islice(again, _MOST_TIMES)))
+
+
+_MOST_TIMES = 1_000
+"""How often a question may have said something else: no data that is stored makes this go on for ever."""
 
 
 def is_question_of(asker_id: str, id: str, key: str | None, payload: str, most: int) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from signoff._words.questions import Interrupt
 from signoff.constants import MISSING
 from signoff.engine import ids
-from signoff.engine.answers import Answer, shown
+from signoff.engine.answers import Answer, origin_of, shown
 from signoff.engine.calls_before import calls_inside
 from signoff.engine.effects import Tell
 from signoff.engine.pending import asker_id, is_own
@@ -27,15 +27,22 @@ def hear(run: Run, outcomes: Iterable[Outcome]) -> Steps[None]:
             for question in _asked(run, outcome.task):
                 if _take(run, outcome.task, question):
                     path = (question.origin or {}).get("path", outcome.task.name)
-                    yield _note(run, path, question.id, shown(question.value))
+                    yield from _note(run, path, question.id, shown(question.value))
             for id, text in {**_left(run, outcome.task), **_left_in_calls(run, outcome.task)}.items():
                 del run.found[id]
-                yield _note(run, outcome.task.name, id, text)
+                yield from _note(run, outcome.task.name, id, text)
 
 
-def _note(run: Run, path: str, id: str, text: str) -> Tell:
+def _note(run: Run, path: str, id: str, text: str) -> Steps[None]:
     run.unread.append(id)
-    return Tell(partial(_warn, run, path, id, text, run.answers[id]))
+    if not _was_asked_anew(run, id):
+        yield Tell(partial(_warn, run, path, id, text, run.answers[id]))
+
+
+def _was_asked_anew(run: Run, id: str) -> bool:
+    """Whether somebody has answered what was asked in the place of a question since: that was acted on."""
+    firsts = {later: origin_of(answer).get("first") for later, answer in run.answers.items()}
+    return any(id in ids.asked_before(later, first) for later, first in firsts.items() if first is not None)
 
 
 def _asked(run: Run, task: Task) -> Iterable[Interrupt[Any]]:
