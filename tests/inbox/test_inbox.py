@@ -11,7 +11,7 @@ from inbox.programs import Log, Work, form, nested, on, transfer, two_branches
 from signoff.checkpoint.base import Lease
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.errors import AlreadyAnswered, GraphDrained, InvalidAnswer, InvalidInput, ThreadBusy
+from signoff.errors import AlreadyAnswered, GraphDrained, InvalidAnswer, InvalidInput, QuestionsOpen, ThreadBusy
 from signoff.func import entrypoint
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
@@ -470,6 +470,28 @@ def test_a_thread_that_fails_with_its_answer_has_failed(desk):
     with pytest.raises(ConnectionError):
         desk.graph(failing, "invoke", None, on("a"))
     assert [thread.status for thread in desk.inbox("threads")] == ["failed"]
+
+
+def mending(failures):
+    def pay(state):
+        if failures:
+            raise failures.pop()
+        interrupt("pay?")
+
+    return lambda saver: StateGraph(dict).add_node("pay", pay).add_edge(START, "pay").compile(saver)
+
+
+def test_a_thread_that_asks_after_it_has_failed_waits_for_its_answer_and_then_for_its_run(desk):
+    mended = mending([ConnectionError("the bank does not answer")])
+    with pytest.raises(ConnectionError):
+        ask(desk, mended, "a")
+    desk.graph(mended, "invoke", None, on("a"))
+    assert [thread.status for thread in desk.inbox("threads")] == ["paused"]
+    desk.answer(desk.open()[0].id, "yes")
+    assert [thread.status for thread in desk.inbox("threads")] == ["answered"]
+    assert [event.kind for event in desk.inbox("history", "a") if event.kind == "failed"] == ["failed"]
+    with pytest.raises(QuestionsOpen):
+        ask(desk, mended, "a")
 
 
 def winding(saver, **settings):

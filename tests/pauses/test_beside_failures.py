@@ -241,3 +241,27 @@ def test_what_is_asked_beside_a_failure_that_the_program_copes_with_is_not_asked
     app = open_app(beside(cope=cope))
     assert app.ask(NEW) == ["what now?"]
     assert app.invoke(Command(resume="stop")) == {"log": ["stop"]}
+
+
+@pytest.mark.parametrize("failing", ["finishes", "asks"])
+def test_a_task_that_has_finished_or_asks_since_it_has_failed_shows_that_in_the_history_alone(open_app, failing):
+    failures = {failing: LookupError("broken")}
+
+    def work(name, come_to):
+        def node(state):
+            if name in failures:
+                raise failures.pop(name)
+            return {"log": [come_to()]}
+
+        return node
+
+    nodes = {"finishes": work("finishes", lambda: "finished"), "asks": work("asks", lambda: interrupt("sure?"))}
+    app = open_app(beside(**nodes))
+    with pytest.raises(LookupError):
+        app.invoke(NEW)
+    assert {one.error for one in app.get_state().tasks if one.name == failing} == {"LookupError('broken')"}
+    assert [one.value for one in app.invoke(None)["__interrupt__"]] == ["sure?"]
+    assert [(one.error, one.result) for one in app.get_state().tasks] == [(None, {"log": ["finished"]}), (None, None)]
+    assert app.invoke(Command(resume="yes"))["log"] == ["yes", "finished"]
+    before = next(one for one in app.history() if one.tasks and one.tasks[0].name == "finishes")
+    assert {one.error for one in before.tasks if one.name == failing} == {"LookupError('broken')"}

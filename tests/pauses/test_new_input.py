@@ -238,6 +238,28 @@ def test_new_input_does_not_drop_an_answer_that_lies_in_the_inbox():
     assert app.resume_answered() == {}
 
 
+def test_new_input_does_not_drop_an_answer_to_what_was_asked_after_a_failure(open_app):
+    failures = [LookupError(), Killed()]
+
+    def chat(state):
+        if len(failures) == 2:
+            raise failures.pop(0)
+        said = interrupt("sure?")
+        if failures:
+            raise failures.pop()
+        return {"log": [said]}
+
+    app = open_app(beside(chat=chat))
+    with pytest.raises(LookupError):
+        app.invoke({"log": ["ask"]})
+    app.invoke(None)
+    with pytest.raises(Killed):
+        app.invoke(Command(resume="yes", by="ana"))
+    with pytest.raises(QuestionsOpen, match="by ana"):
+        app.invoke({"log": ["hello"]})
+    assert app.invoke(None) == {"log": ["ask", "yes"]}
+
+
 def test_new_input_after_an_answer_whose_node_has_failed_begins_a_new_turn(open_app):
     def chat(state):
         if state["log"][-1] == "ask":

@@ -88,7 +88,7 @@ def check_readable(run: Run, state: State) -> None:
 
 def _has_run(known: Pending) -> bool:
     """Whether a task of the step under way has left something: so the state was read for all of them."""
-    return bool(known.asked or known.errors) or any(not id.startswith(BESIDE) for id in known.results)
+    return bool(known.asked or known.errors or known.mended) or any(not id.startswith(BESIDE) for id in known.results)
 
 
 def _fields(error: Any) -> str:

@@ -16,7 +16,7 @@ from signoff.engine.arrivals import note_of_joins
 from signoff.engine.effects import Save
 from signoff.engine.filing import Index
 from signoff.engine.moments import moment_of, renew_versions
-from signoff.engine.pending import stored_commands
+from signoff.engine.pending import asking_since, stored_commands
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import Stand, State, without_unsaved
@@ -163,6 +163,8 @@ class Ledger:
                 task, writes = outcome.task, outcome.writes
                 if not writes or unsaved or not outcome.is_done:
                     writes = _saved(outcome, unsaved)
+                    if outcome.questions is not None and self.run.known is not None:
+                        writes = [*writes, *asking_since(self.run.known, task.id)]
                 records.append((task.id, writes, task.saved_path))
                 if outcome.asides:
                     records += outcome.asides

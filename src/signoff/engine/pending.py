@@ -34,7 +34,7 @@ class Pending:
     """The saved writes of a checkpoint, sorted out once."""
 
     __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "leads", "marks",
-                 "renamed", "results", "taken_back")  # fmt: skip
+                 "mended", "renamed", "results", "taken_back")  # fmt: skip
 
     def __init__(self) -> None:
         self.results: dict[str, list[Write]] = {}
@@ -51,7 +51,9 @@ class Pending:
         self.answers: dict[str, Answer] = {}
         """The answers that were given since, by question."""
         self.errors: dict[str, Any] = {}
-        """The texts of the errors that tasks failed with."""
+        """The texts of the errors that tasks failed with, and that nothing has come of since."""
+        self.mended: dict[str, str] = {}
+        """Those of tasks that have finished since, or ask."""
         self.failures: dict[str, Exception] = {}
         """The errors that tasks have left to their handlers."""
         self.leads: dict[str, list[dict[str, Any]]] = {}
@@ -80,6 +82,11 @@ class Pending:
         """Take what the caller of the run that goes on from here tells the state."""
         self.results[id], self._beside = writes, None
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether a task has failed, and nobody takes care of that: no handler, and no run since."""
+        return not self.errors.keys() <= self.failures.keys()
+
     def waiting(self) -> set[str]:
         """The ids of the tasks that wait for answers. One that has failed has left the rest to its handler."""
         return self.asked.keys() - self.results.keys() - self.failures.keys()
@@ -106,6 +113,8 @@ class Pending:
         """Take a write that is no result."""
         if channel == ASKS:
             self.asking_calls[task_id] = _as_tuple(value)
+        elif channel == ERROR and isinstance(value, list):
+            self.mended[task_id] = value[0]
         elif channel == ERROR:
             self.errors[task_id] = value
         elif channel == ERROR_SOURCE:
@@ -148,6 +157,8 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
             known.sort_out(task_id, channel, value)
     if known.taken_back:
         _take_back(known)
+    if known.errors:
+        known.mended |= {id: known.errors.pop(id) for id in known.errors.keys() & results.keys()}
     return known
 
 
@@ -183,6 +194,11 @@ def saved_failures(known: Pending) -> dict[str, list[Write]]:
     return {**failures, **{ids.alias_id(id, TAKEN_BACK): [(TAKEN_BACK, id)] for id in failed}}
 
 
+def asking_since(known: Pending, id: str) -> list[Write]:
+    """What is stored with the question of a task that had failed before: that this is over."""
+    return [(ERROR, [known.errors[id]])] if id in known.errors else []
+
+
 def as_saved(known: Pending) -> dict[str, list[Write]]:
     """All but the answers, by task, as it was saved."""
     writes = {id: stored_result(known, id) for id in known.results}
@@ -190,7 +206,7 @@ def as_saved(known: Pending) -> dict[str, list[Write]]:
         (INTERRUPT, known.asked),
         (ASKS, known.asking_calls),
         (CALLED, known.marks),
-        (ERROR, known.errors),
+        (ERROR, known.errors | {id: [text] for id, text in known.mended.items()}),
     ]
     for channel, by_id in others:
         for id, value in by_id.items():

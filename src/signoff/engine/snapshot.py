@@ -116,7 +116,7 @@ def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: b
         task.id,
         task.name,
         task.path,
-        known.errors.get(task.id),
+        known.errors.get(task.id) or (None if is_head else known.mended.get(task.id)),
         questions,
         nested,
         chunks.saved_result(program, done.writes) if done else None,

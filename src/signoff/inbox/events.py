@@ -130,7 +130,8 @@ def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:
         events.append(
             _event(saved, "answered", answer.get("at", ""), origin, id, answer.get("value"), answer.get("by"))
         )
-    failed = (_event(saved, "failed", saved.checkpoint["ts"], None, None, text) for text in known.errors.values())
+    errors = {**known.mended, **known.errors}
+    failed = (_event(saved, "failed", saved.checkpoint["ts"], None, None, text) for text in errors.values())
     dropped = (_event(saved, "dropped", saved.checkpoint["ts"], None, id, None) for id in replaced(known))
     return [*events, *dropped, *failed]
 

@@ -59,7 +59,7 @@ def _status(saved: CheckpointTuple, known: Pending) -> Status:
     """How a thread stands that asks nothing."""
     if unfinished(known):
         return "answered"
-    if known.errors:
+    if known.has_failed:
         return "failed"
     if not leads_on(saved.checkpoint["channel_values"]):
         return "resting"

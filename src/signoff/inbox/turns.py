@@ -149,7 +149,7 @@ class _Turn:
         if self.message.question_id is not None or self.asked:
             self._check_named()
             return "answer"
-        if self.saved is None or self.is_at_breakpoint or self.known.errors:
+        if self.saved is None or self.is_at_breakpoint or self.known.has_failed:
             return "begin"
         return "finish_first" if _is_cut_off(program, self.saved) else "begin"
 
