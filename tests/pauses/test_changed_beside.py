@@ -6,9 +6,9 @@ from typing import Any, TypedDict
 
 import pytest
 
-from signoff.errors import InvalidAnswer
+from signoff.errors import InvalidAnswer, ReplayMismatch
 from signoff.func import task
-from signoff.graph import START, StateGraph
+from signoff.graph import END, START, StateGraph
 from signoff.testing import Input, World, did
 from signoff.types import Command, Send, interrupt
 
@@ -266,6 +266,35 @@ def test_what_came_by_a_send_has_an_input_of_its_own(open_app, pause):
     app = open_app(graph, pause=pause)
     app.invoke({"amount": 5})
     assert app.invoke(Command(resume={app.ids()["Pay 5, asked 1 times?"]: "yes"}))["paid"] == 5
+
+
+@pytest.mark.parametrize("by", ["another", "hand", "caller"])
+@PAUSES
+def test_but_an_edge_behind_it_reads_the_state(open_app, pause, by):
+    paid = []
+
+    def lead(state):
+        if interrupt(f"Pay {state['amount']}?") == "yes":
+            paid.append(state["amount"])
+        return END
+
+    graph = beside(lambda state: None, tell if by == "another" else quiet).add_node("send", lambda payment: None)
+    graph.add_conditional_edges(START, lambda state: [Send("send", {"amount": 1})], ["send"])
+    app = open_app(graph.add_conditional_edges("send", lead, [END]), pause=pause)
+    app.invoke({"amount": 5})
+    seen = app.ids()["Pay 5?"]
+    if by == "hand":
+        app.update_state({"amount": 900}, as_node=START)
+    elif by == "caller":
+        app.invoke(Command(update={"amount": 900}))
+    try:
+        app.invoke(Command(resume={seen: "yes"}))
+    except (ReplayMismatch, InvalidAnswer):
+        app.invoke(None)
+    assert "Pay 900?" in app.ids()
+    assert paid == []
+    app.invoke(Command(resume={app.ids()["Pay 900?"]: "yes"}))
+    assert paid == [900]
 
 
 @KEYS

@@ -138,8 +138,8 @@ def _has_changed(scope: "Scope", id: str, answer: Answer, *, of_call: bool = Fal
     goes_on = run.program.pauses_branch
     if not goes_on and (known is None or not known.beside):
         return False
-    if task.is_sent:
-        return False  # it does not read the state
+    if not task.reads_state:
+        return False
     then = origin_of(answer)
     if goes_on and then.get("step", task.step) != task.step:
         return True

@@ -91,12 +91,12 @@ def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> li
     """What is stored again if the caller of a run changes the state: what tasks ask about it, and were answered.
 
     Not so what is answered in the same breath, though what was answered before it is; nor what came by a Send, which
-    has an input of its own.
+    has an input of its own, and no edge that reads the state.
     """
     records: list[Record] = []
     for task in with_handlers(next_tasks(run.program, state, run.stop), known):
         questions = known.asked.get(task.id, ())
-        if task.is_sent or task.id in known.results:
+        if not task.reads_state or task.id in known.results:
             continue
         # What a call or a graph inside of it asks goes on as it is.
         edited = {one.id: flagged(one, "is_edited") for one in _own(known, task, questions) if one.id not in given}

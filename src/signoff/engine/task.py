@@ -82,6 +82,11 @@ class Task:
         """Whether a Send has brought it, with an input of its own."""
         return bool(self.path[0] == PUSH)
 
+    @property
+    def reads_state(self) -> bool:
+        """Whether it depends on the state. One that was sent has an input of its own, but its edges may read."""
+        return not self.is_sent or bool(self.node.branches)
+
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
         """A task for another node on the same input, in the same step."""
         other = Task.__new__(Task)
