@@ -243,6 +243,26 @@ def test_what_is_asked_beside_a_failure_that_the_program_copes_with_is_not_asked
     assert app.invoke(Command(resume="stop")) == {"log": ["stop"]}
 
 
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_what_a_node_had_asked_is_not_filed_any_more_when_its_failure_is_handled(open_app, pause):
+    tries = []
+
+    def pay(state):
+        tries.append(1)
+        if len(tries) > 1:
+            raise LookupError("broken")
+        return {"log": [interrupt("pay?")]}
+
+    graph = beside(wait=asking("wait?")).add_node("pay", pay, error_handler=lambda state: {"log": ["handled"]})
+    app = open_app(graph.add_edge(START, "pay"), pause=pause)
+    app.invoke(NEW)
+    app.update_state(NEW, as_node=START)
+    app.invoke(None)
+    assert app.questions() == ["wait?"]
+    assert [one.interrupt.value for one in app.filed()] == ["wait?"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["handled", "yes"]
+
+
 @pytest.mark.parametrize("failing", ["finishes", "asks"])
 def test_a_task_that_has_finished_or_asks_since_it_has_failed_shows_that_in_the_history_alone(open_app, failing):
     failures = {failing: LookupError("broken")}

@@ -54,8 +54,8 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     done = [outcome for outcome in outcomes if outcome.is_done]
     waiting = _waiting(outcomes)
     records = ledger.records(done) if run.is_saved else []
-    answered = ledger.index.answered(outcome.task.id for outcome in done)
     over = [outcome for outcome in outcomes if outcome not in waiting]  # also what has failed, and was handled
+    answered = ledger.index.answered(outcome.task.id for outcome in over)
     run.note_dropped({outcome.task.id for outcome in over})
     kept = carried(run, {outcome.task.id for outcome in over}, waiting, answered)
     for told in told_by(waiting):

@@ -5,6 +5,7 @@ from typing import Any
 
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Filing, Question
+from signoff.engine.handling import is_handled
 from signoff.engine.pending import Questions
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome
@@ -50,14 +51,15 @@ class Index:
     def after(self, outcomes: Iterable[Outcome], paused: Sequence[Outcome]) -> Filing | None:
         """What it is told of outcomes: what is asked, and what is not asked any more.
 
-        A task may have finished without an answer to what it had asked: the state was changed, or its code.
+        A task may be over without an answer to what it had asked: the state was changed, or its code.
         """
         asked, given = self.asked, self._run.answers
         if asked is None or not (paused or asked):
             return None
         if not asked:
             return self._filed(asked, paused)
-        before = [one for outcome in outcomes if outcome.is_done for one in asked.get(outcome.task.id, ())]
+        tasks = [outcome.task.id for outcome in outcomes if outcome.is_done or is_handled(outcome)]
+        before = [one for id in tasks for one in asked.get(id, ())]
         over = [question.id for question in before if question.id not in given]
         if not paused:
             return Filing(closed=over) if over else None

@@ -308,8 +308,7 @@ def all_asked(known: Pending) -> list[Interrupt[Any]]:
 
 def open_questions(due: Iterable[str], known: Pending, answers: dict[str, Any]) -> list[Interrupt[Any]]:
     """The questions of unfinished tasks, by their ids, that nobody has answered yet."""
-    asked = known.asked
-    waiting = asked.keys() - known.results.keys()
+    asked, waiting = known.asked, known.waiting()
     return [one for id in due if id in waiting for one in asked[id] if one.id not in answers] if waiting else []
 
 

@@ -107,8 +107,9 @@ def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:
 
 def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: bool, is_past: bool) -> PregelTask:
     done = pending.replayed(task, known)
-    asked = tuple(question for one in with_handlers([task], known) for question in known.asked.get(one.id, ()))
     # The head of a thread shows what is open; its history shows what was asked.
+    by = [one for one in with_handlers([task], known) if not is_head or one.id not in known.failures]
+    asked = tuple(question for one in by for question in known.asked.get(one.id, ()))
     if done is None and not is_past:
         asked = tuple(question for question in asked if question.id not in known.answers)
     questions = () if done is not None and is_head else asked
