@@ -250,11 +250,13 @@ def _answered(known: Pending, task: Task, questions: Iterable[Interrupt[Any]]) -
 
 
 def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrites]:
-    """The answers that calls were given, and graphs inside of them. Made again with the same, they go on as before."""
-    open = {question.id for question in pending.all_asked(known)}
+    """The answers that calls were given, or are to be given, and graphs inside of them.
+
+    Made again with the same, they go on as before.
+    """
     for id, answer in known.answers.items():
         asked = answer.get("key"), origin_of(answer)
-        if id not in open and not any(pending.is_own(known, task, id, *asked) for task in tasks):
+        if not any(pending.is_own(known, task, id, *asked) for task in tasks):
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": taken(answer)}})])
 
 
