@@ -405,6 +405,24 @@ def test_a_branch_that_waits_goes_on_waiting_while_others_are_updated(open_app):
     assert works.done == {"ask": 2, "work": 1, "more": 2}
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_branch_whose_question_an_update_inside_has_dropped_is_still_answered_what_it_was(open_app, times):
+    @task
+    def confirm():
+        return interrupt("sure?")
+
+    inner = beside(ask=lambda state: {"log": [interrupt("first?"), confirm().result()]}).compile()
+    app = open_app(beside(inner=inner, work=Works().node("work")), pause="branch")
+    app.invoke(NEW)
+    assert app.ask(Command(resume="one")) == ["sure?"]
+    place = next(one.state for one in app.get_state().tasks if one.name == "inner")
+    app.update_state({"log": ["inside"]}, config=place)
+    for _ in range(times):
+        app.update_state({"log": ["told"]}, as_node="work")
+    assert app.ask(None) == ["sure?"]
+    assert app.invoke(Command(resume="two"))["log"] == ["work", *["told"] * times, "inside", "one", "two"]
+
+
 def test_an_answer_that_no_run_has_taken_yet_outlives_an_update(inbox_app):
     app, inbox = inbox_app(draft())
     app.invoke(NEW, CONFIG)

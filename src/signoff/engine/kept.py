@@ -63,7 +63,9 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
             left.append(task)
         elif again is not None and again.id != task.id:
             moved.append((task, again))
-        questions = known.asked.get(task.id)
+        # In a branch that waits, one may ask nothing just now: an update inside of its graph has dropped its question.
+        waits = again is not None and again.id == task.id
+        questions = known.asked.get(task.id, () if waits else None)
         if questions is not None and task.id not in known.failures:
             _sort(found, known, task, again, questions)
     found.records += _with_graphs(known, moved)
