@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 import pytest
 
-from signoff.errors import InvalidAnswer, ReplayMismatch
+from signoff.errors import AlreadyAnswered, InvalidAnswer, ReplayMismatch
 from signoff.func import task
 from signoff.graph import END, START, StateGraph
 from signoff.testing import Input, World, did
@@ -62,6 +62,27 @@ def test_what_another_node_tells_as_it_asks_is_not_paid_without_being_asked(open
     assert app.ids().keys() == {"Pay 900?", "Is it more?"}
     assert {one.interrupt.value for one in app.filed()} == {"Pay 900?", "Is it more?"}
     assert app.invoke(Command(resume={app.ids()["Pay 900?"]: "yes", "more": "yes"}))["paid"] == 900
+
+
+@KEYS
+@PAUSES
+def test_the_old_question_is_not_open_any_more_though_another_answer_of_the_same_call_is_refused(open_app, key, pause):
+    inner = StateGraph(Payment).add_node("check", lambda state: {"status": interrupt(f"Is {state['amount']} right?")})
+    graph = beside(asking(key=key), tell).add_node("inner", inner.add_edge(START, "check").compile())
+    app = open_app(graph.add_edge(START, "inner"), pause=pause)
+    app.invoke({"amount": 5})
+    (place,) = [one.state for one in app.get_state().tasks if one.state is not None]
+    app.update_state({"amount": 6}, config=place)
+    old = app.ids()
+    both = {old["Pay 5?"]: "yes", old["Is 5 right?"]: "yes"}
+    with pytest.raises(ReplayMismatch, match="'Is 6 right"):
+        app.invoke(Command(resume=both))
+    open = {"Pay 900?", "Is 5 right?", "Is it more?"}
+    assert (app.ids().keys(), {one.value for one in app.filed()}) == (open, open)
+    with pytest.raises(AlreadyAnswered):
+        app.invoke(Command(resume={old["Pay 5?"]: "yes"}))
+    assert app.invoke(Command(resume={app.ids()["Pay 900?"]: "yes"}))["__interrupt__"]
+    assert "Pay 900?" not in app.ids()
 
 
 @KEYS

@@ -405,6 +405,24 @@ def test_a_branch_that_waits_goes_on_waiting_while_others_are_updated(open_app):
     assert works.done == {"ask": 2, "work": 1, "more": 2}
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_branch_whose_question_an_update_inside_has_dropped_is_still_answered_what_it_was(open_app, times):
+    @task
+    def confirm():
+        return interrupt("sure?")
+
+    inner = beside(ask=lambda state: {"log": [interrupt("first?"), confirm().result()]}).compile()
+    app = open_app(beside(inner=inner, work=Works().node("work")), pause="branch")
+    app.invoke(NEW)
+    assert app.ask(Command(resume="one")) == ["sure?"]
+    place = next(one.state for one in app.get_state().tasks if one.name == "inner")
+    app.update_state({"log": ["inside"]}, config=place)
+    for _ in range(times):
+        app.update_state({"log": ["told"]}, as_node="work")
+    assert app.ask(None) == ["sure?"]
+    assert app.invoke(Command(resume="two"))["log"] == ["work", *["told"] * times, "inside", "one", "two"]
+
+
 def test_an_answer_that_no_run_has_taken_yet_outlives_an_update(inbox_app):
     app, inbox = inbox_app(draft())
     app.invoke(NEW, CONFIG)
@@ -426,6 +444,42 @@ def test_an_answer_that_no_run_has_taken_yet_is_not_for_what_is_asked_after_an_u
     assert [question.value for question in inbox.open()] == ["keep ['draft']?"]
     assert app.invoke(None, CONFIG)["__interrupt__"][0].value == "keep ['draft', 'told']?"
     assert [question.value for question in inbox.open()] == ["keep ['draft', 'told']?"]
+
+
+def confirming(asks, about=slice(None)):
+    """A graph that drafts, and then has a call ask, itself or in a graph, about what it is given of the log."""
+
+    @task
+    def confirm(log):
+        return asks(log)
+
+    return line(draft=Works().node("draft"), ask=lambda state: {"log": [confirm(state["log"][about]).result()]})
+
+
+def ask_in_a_graph(log):
+    inner = StateGraph(Log).add_node("ask", lambda state: {"log": [interrupt(f"keep {state['log']}?")]})
+    return inner.add_edge(START, "ask").compile().invoke({"log": log})["log"][-1]
+
+
+@pytest.mark.parametrize("asks", [lambda log: interrupt(f"keep {log}?"), ask_in_a_graph], ids=["itself", "in a graph"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_so_does_one_to_what_a_call_asks_that_is_made_again_with_the_same(inbox_app, asks, times):
+    app, inbox = inbox_app(confirming(asks, about=slice(1)))
+    app.invoke(NEW, CONFIG)
+    inbox.answer(app.get_state(CONFIG).interrupts[0].id, "yes")
+    for _ in range(times):
+        app.update_state(CONFIG, {"log": ["told"]})
+    assert app.invoke(None, CONFIG)["log"] == ["draft", *["told"] * times, "yes"]
+
+
+@pytest.mark.parametrize("asks", [lambda log: interrupt("sure?"), ask_in_a_graph], ids=["itself", "in a graph"])
+def test_but_not_to_what_a_call_asks_that_is_given_something_else(inbox_app, asks):
+    app, inbox = inbox_app(confirming(asks))
+    app.invoke(NEW, CONFIG)
+    inbox.answer(app.get_state(CONFIG).interrupts[0].id, "yes")
+    app.update_state(CONFIG, {"log": ["told"]})
+    assert app.invoke(None, CONFIG)["__interrupt__"]
+    assert app.invoke(Command(resume="no"), CONFIG)["log"] == ["draft", "told", "no"]
 
 
 @pytest.fixture
@@ -1008,6 +1062,22 @@ def test_what_a_graph_inside_of_a_call_was_answered_stays_answered_after_an_upda
     assert app.ask(None) == ["three?"]
     assert app.invoke(Command(resume="third"))["log"] == ["told", "paid 5", "first", "second", "third"]
     assert done == [5]
+
+
+@pytest.mark.parametrize("key", [None, "sum"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_a_call_was_answered_stays_answered_however_often_the_state_is_updated(open_app, key, times):
+    @task
+    def review():
+        return [interrupt("first?", key=key), interrupt("second?")]
+
+    app = open_app(beside(work=lambda state: {"log": review().result()}))
+    app.invoke(NEW)
+    app.invoke(Command(resume="one"))
+    for _ in range(times):
+        app.update_state({"log": ["told"]})
+    assert app.ask(None) == ["second?"]
+    assert app.invoke(Command(resume="two"))["log"] == [*["told"] * times, "one", "two"]
 
 
 @pytest.mark.parametrize("key", [None, "sum"])

@@ -96,6 +96,19 @@ def test_a_function_may_answer_every_question():
         World(build, [Input(EMPTY)], answers={"x": 1}).run()
 
 
+def test_an_answer_that_counts_only_for_the_same_words_from_now_on_is_no_second_one():
+    def twice(state):
+        return {"log": [interrupt("first?"), interrupt("second?")]}
+
+    def build(saver):
+        return chain(graph(twice=twice), "twice").compile(saver)
+
+    told = Command(resume="two", update={"log": ["told"]})
+    world = World(build, [Input(EMPTY)], answers={"first?": "one", "second?": told})
+    assert world.run().values["log"] == ["told", "one", "two"]
+    assert world.crash_everywhere().crashes > 20
+
+
 def test_outside_of_a_world_nothing_is_counted_or_changed():
     taps = [(sync.Driver, "perform"), (aio.Driver, "perform"), (workers, "_idle"), (holding, "is_gone")]
     before = [getattr(owner, name) for owner, name in taps]

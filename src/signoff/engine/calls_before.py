@@ -40,7 +40,8 @@ def carried(
     They are known by what they were given alone: what is given something else in their place is another call. A call
     that has failed has left no mark, so it is not seen whose it was; what it has called is kept for whoever it is.
 
-    Those that have failed, and whose tasks have caught that, are kept, too.
+    Those that have failed, and whose tasks have caught that, are kept, too. What a call was answered is named after it:
+    so its name stays over several updates, though it is not made again in between.
 
     others: the tasks in whose place there is none.
     failed: the ids of tasks: they have not caught what they have failed with.
@@ -49,7 +50,7 @@ def carried(
     theirs = _inside(read, {ids.short_of(caller_id(task, known)) for task in others})
     calls = {id: mark for id, mark in read.items() if id not in theirs}
     failures = [(id, writes) for id, writes in saved_failures(known).items() if id not in failed]
-    for task, again in moved if calls or failures else ():
+    for task, again in moved if calls or failures or known.calling_as else ():
         yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: caller_id(task, known)})])
     for id, writes in failures:
         yield TaskWrites(id, writes)

@@ -39,6 +39,12 @@ class Index:
         asked = [question.id for task_id in task_ids for question in (self.asked or {}).pop(task_id, ())]
         return [id for id in asked if id not in self._closed]
 
+    def not_asked_any_more(self, before: Iterable[str]) -> set[str]:
+        """Those of the questions of a step in whose places its tasks have asked something else in this run."""
+        if self.asked is None:
+            return set()
+        return {*before} - {question.id for questions in self.asked.values() for question in questions}
+
     def emptied(self) -> Filing | None:
         """What it is told when a step is over, and with it what its tasks asked."""
         if self._run.is_nested or self._run.ns:

@@ -63,7 +63,9 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
             left.append(task)
         elif again is not None and again.id != task.id:
             moved.append((task, again))
-        questions = known.asked.get(task.id)
+        # In a branch that waits, one may ask nothing just now: an update inside of its graph has dropped its question.
+        waits = again is not None and again.id == task.id
+        questions = known.asked.get(task.id, () if waits else None)
         if questions is not None and task.id not in known.failures:
             _sort(found, known, task, again, questions)
     found.records += _with_graphs(known, moved)
@@ -250,11 +252,13 @@ def _answered(known: Pending, task: Task, questions: Iterable[Interrupt[Any]]) -
 
 
 def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrites]:
-    """The answers that calls were given, and graphs inside of them. Made again with the same, they go on as before."""
-    open = {question.id for question in pending.all_asked(known)}
+    """The answers that calls were given, or are to be given, and graphs inside of them.
+
+    Made again with the same, they go on as before.
+    """
     for id, answer in known.answers.items():
         asked = answer.get("key"), origin_of(answer)
-        if id not in open and not any(pending.is_own(known, task, id, *asked) for task in tasks):
+        if not any(pending.is_own(known, task, id, *asked) for task in tasks):
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": taken(answer)}})])
 
 

@@ -35,9 +35,10 @@ def leave(run: Run, state: State, ledger: Ledger, error: BaseException) -> Steps
 def _hold_undelivered(run: Run, state: State, ledger: Ledger, *, stands: bool) -> None:
     """What becomes of answers that were stored, and that nobody got to see, as whoever gave them hears."""
     asked = pending.all_asked(run.known) if run.known is not None else []
-    filed = [filed_question(run, "?", question) for question in asked if question.id in run.given]
+    over = ledger.index.not_asked_any_more(question.id for question in asked)
+    filed = [filed_question(run, "?", one) for one in asked if one.id in run.given and one.id not in over]
     if stands:  # they wait for a program that can take them: whoever looks for threads to continue finds them
         ledger.hold(state, [], Filing([note_of(question) for question in filed]))
     else:
-        withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in run.given]
+        withdrawn = [TaskWrites(ids.answer_id(id), [(RESUME, {})]) for id in run.given if id not in over]
         ledger.hold(state, withdrawn, Filing(filed))

@@ -160,10 +160,12 @@ class Witness:
             self.kept.update(self._done_by.pop(done_by, ()))
 
     def _see_answers(self, process: "Process", task_id: str, answers: Any) -> None:
-        if not answers:
+        given = {id: answer["value"] for id, answer in answers.items()}
+        if not given:
             self._answered.pop(task_id, None)  # taken back: it could not be delivered
-        elif self._answered.setdefault(task_id, answers) != answers:
-            # The same one may be stored again: a task that waits while others go on takes it along.
+        elif self._answered.setdefault(task_id, given) != given:
+            # The same one may be stored again: a task that waits while others go on takes it along, and whoever
+            # changes the state has it marked.
             self._object(f"a second answer, of {process.name}, was accepted for question {next(iter(answers))!r}")
 
     def _thread(self, thread_id: str) -> _Thread:
