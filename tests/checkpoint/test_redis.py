@@ -16,6 +16,7 @@ from signoff.checkpoint.redis import RedisSaver, names, writing
 from signoff.checkpoint.redis.scripts import COPY, DELETE
 from signoff.errors import InvalidInput, LeaseLost, SaverUnavailable, Undecodable
 from signoff.graph import START, StateGraph
+from signoff.steps import drive
 from signoff.store.redis import RedisStore
 from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
 from signoff.types import Command, Interrupt, interrupt
@@ -99,6 +100,18 @@ def test_a_deletion_whose_answer_was_lost_leaves_alone_what_was_begun_since(own_
             saver.delete_thread(T)
         assert relay.has_lost
         assert values_of(saver) == {"a": "new"}
+
+
+def test_a_thread_that_two_delete_at_once_is_gone_when_the_first_of_them_is_done(saver):
+    perform = saver._connection.perform
+    put(saver, "1", {"a": "old"})
+    first, second = (saver._backend.delete_threads([T]) for _ in range(2))
+    for_first, for_second = perform(next(first)), perform(next(second))
+    drive(first, perform, lambda: first.send(for_first))
+    assert saver.get_tuple(at()) is None
+    put(saver, "2", {"a": "new"})
+    drive(second, perform, lambda: second.send(for_second))
+    assert values_of(saver) == {"a": "new"}
 
 
 def test_a_copy_whose_answer_was_lost_is_a_copy(own_redis):
