@@ -26,6 +26,7 @@ from signoff.steps import adrive, drive
 ADD_ONE = Execute("UPDATE counter SET n = n + 1 RETURNING n")
 DIE = Execute("SELECT pg_terminate_backend(pg_backend_pid())")
 COUNT = Execute("SELECT n FROM counter")
+MAKE = Execute("CREATE TABLE another (n INTEGER)")
 MUCH = Execute("SELECT n FROM generate_series(1, 100000) AS n ORDER BY n DESC")
 
 
@@ -171,6 +172,18 @@ def test_a_connection_to_a_server_that_takes_no_writes_is_not_kept(url):
     room.close()
 
 
+def test_a_standby_says_that_it_takes_no_writes_whatever_is_asked_of_it(own_postgres):
+    steps = (lambda: write(MAKE), lambda: transaction("write", lambda: iter_one(MAKE)))
+    rooms = Connection(own_postgres.url), Blocking(own_postgres.url)
+    with own_postgres.as_standby():
+        for room in rooms:
+            for make in steps:
+                with pytest.raises(SaverUnavailable, match="takes no writes.*address of the primary"):
+                    room.run(make())
+            assert room.run(read(MARKED)) == [[("marked", 1)]]
+    rooms[0].close()
+
+
 def test_a_pool_without_a_connection_to_give_says_so(url, room):
     with ConnectionPool(url, min_size=1, max_size=1, open=True, timeout=0.3, max_waiting=1) as pool:
         pool.wait()
@@ -215,7 +228,8 @@ def test_a_read_sees_one_moment_in_all_its_statements(url, room):
     assert count(room) == 1
 
 
-def test_two_transactions_in_each_others_way_both_happen(room):
+def test_two_transactions_in_each_others_way_both_happen(url):
+    room = Connection(named(url, deadlock_timeout="10ms"))
     room.run(write(put("a", b""), put("b", b"")))
     both = threading.Barrier(2)
     met = set()
@@ -234,6 +248,7 @@ def test_two_transactions_in_each_others_way_both_happen(room):
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, "ab", "ba"))
     assert count(room) == 2
+    room.close()
 
 
 # Connections that die
