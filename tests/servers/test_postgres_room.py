@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool
 
+from servers import postgres
 from servers.relay import Farewell, relayed
 from signoff._postgres import arrays
 from signoff._postgres.aio import AsyncConnection
@@ -491,6 +493,19 @@ def test_many_threads_set_one_database_up_at_once(url):
         list(pool.map(work, range(6)))
     with psycopg.connect(url) as conn:
         assert conn.execute("SELECT * FROM thing").fetchall() == [(1,)]
+
+
+def test_tables_are_brought_up_to_date_where_they_are_though_a_schema_has_come_before_theirs(url, room):
+    older = Schema("thing", "thing_migrations", ["CREATE TABLE thing (a INT)"], TooNew)
+    newer = replace(older, migrations=[*older.migrations, "CREATE TABLE more (a INT)", "INSERT INTO thing VALUES (1)"])
+    room.run(set_up(older))
+    with postgres.schema(url) as in_front, psycopg.connect(url) as conn:
+        paths = [conninfo_to_dict(one)["options"].partition("=")[2] for one in (in_front, url)]
+        before = Connection(make_conninfo(url, options=f"-csearch_path={','.join(paths)}"))
+        before.run(set_up(newer))
+        before.close()
+        assert conn.execute("SELECT * FROM thing").fetchall() == [(1,)]
+        assert conn.execute("SELECT * FROM more").fetchall() == []
 
 
 @pytest.mark.parametrize(("said", "expected"), [({}, "30"), ({"keepalives_idle": "7"}, "7")])
