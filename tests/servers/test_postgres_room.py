@@ -130,6 +130,7 @@ REFUSALS = [
     ({"temp_file_limit": "0", "work_mem": "64"}, MUCH, "run out of something.*Let it have more"),
     ({"role": "pg_monitor"}, Execute("SELECT * FROM pg_authid"), "does not let this role.*Grant it"),
     ({}, Execute("SELECT * FROM no_such_table"), r"has not got the tables.*setup\(\)"),
+    ({"search_path": "nowhere"}, MAKE, "no schema to make tables in.*search_path"),
 ]
 """Settings, what is asked for, and what is said."""
 
