@@ -42,6 +42,18 @@ def test_what_is_there_already_does_not_keep_others_from_being_stored_with_it(op
     assert ids(saver.list(at())) == ["2", "1"]
 
 
+def test_a_step_that_was_written_alone_is_there(openers, name):
+    saver = openers[name]()
+    ana = lease_of(saver, "ana")
+    saver.store(step(saver, "1"), ana)
+    last = step(saver, "2", "1")
+    for _ in range(2):
+        saver.store(last, ana)
+    saver.store([], lease_of(saver, "bo"))
+    saver.store(last, ana)
+    assert ids(saver.list(at())) == ["2", "1"]
+
+
 def test_a_thread_that_a_run_has_taken_is_its_own_though_it_has_stored_next_to_nothing(openers, name):
     saver = openers[name]()
     saver.store(step(saver, "1"))
