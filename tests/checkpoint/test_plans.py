@@ -19,8 +19,8 @@ def row(id, parent=None, parent_seal=None, *, ns="", depth=0, seal=None):
     return NewRow(ns, id, parent, parent_seal, depth, None, seal or 10 + int(id), f"body {id}".encode(), None)
 
 
-def written(data, *, replaces=False):
-    return NewWrite("", "2", "task", 0, "path", data, replaces)
+def written(data, *, ns="", id="2", task="task", idx=0, replaces=False):
+    return NewWrite(ns, id, task, idx, "path", data, replaces)
 
 
 @pytest.fixture(params=["sqlite", "postgres", "redis"])
@@ -86,6 +86,16 @@ def test_all_of_a_plan_that_fits_is_written(saver):
     stored = {**rows, **{(one.ns, one.id): (one.parent_id, one.seal, one.body) for one in new}}
     assert all_of(saver) == (stored, [("", "2", "task", 0, "path", b"y")], {1: 4, 2: 2}, hold.lease.epoch)
     assert hold.lease.epoch > (before or 0)
+
+
+def test_writes_and_items_of_others_are_not_in_the_way(saver):
+    beside = [written(b"y", ns="n"), written(b"y", id="1"), written(b"y", task="other"), written(b"y", idx=1)]
+    for plan in (
+        *(Plan(T, writes=[one]) for one in beside),
+        *(Plan(T, items=[(1, start, [ITEM])]) for start in (2, 3)),
+    ):
+        assert apply(saver, plan)
+    assert all_of(saver)[1:3] == (sorted(one[:6] for one in [written(b"x"), *beside]), {1: 4})
 
 
 @pytest.mark.parametrize("saver", ["sqlite", "postgres"], indirect=True)
