@@ -86,7 +86,7 @@ async def _asked(
     loop.call_soon_threadsafe(begin)
     waiter = asyncio.wrap_future(ended)
     try:
-        return (await asyncio.shield(waiter)).result()
+        await _heard_of(waiter, loop)
     except asyncio.CancelledError:
         if not waiter.done() and loop.is_running():
             loop.call_soon_threadsafe(lambda: tasks[0].cancel())
@@ -94,6 +94,21 @@ async def _asked(
             with suppress(asyncio.CancelledError):  # once more: it is on its way out already
                 await asyncio.wait([waiter], timeout=_STILL_RUNS_S)
         raise
+    if not waiter.done() or waiter.result().cancelled():
+        raise LoopNotRunning(
+            "The event loop that a saver or a store works in, which is not the one here, has ended in the middle of "
+            "something, and it is not known whether that was done: keep the loop running as long as others need it."
+        )
+    return waiter.result().result()
+
+
+async def _heard_of(waiter: "asyncio.Future[Any]", loop: asyncio.AbstractEventLoop) -> None:
+    """Wait for something in another loop, as long as that runs. One that ends may begin once more, for a moment."""
+    is_there = True
+    while not waiter.done() and is_there:
+        was_running = loop.is_running()
+        await asyncio.wait([waiter], timeout=_STILL_RUNS_S)
+        is_there = was_running or loop.is_running()
 
 
 class Once:

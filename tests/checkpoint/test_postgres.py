@@ -119,11 +119,6 @@ def test_what_was_done_already_is_not_done_again(saver):
     before, epoch, lease.epoch = list(saver.list(None)), lease.epoch, 0
     saver.store(step, lease)
     assert (lease.epoch, list(saver.list(None))) == (epoch, before)
-    lease = Lease(T, "bo", saver.look(at())[1].seen)
-    saver.store([], lease)
-    epoch, lease.epoch = lease.epoch, 0
-    saver.store([], lease)
-    assert (lease.epoch, saver.look(at())[1].holder) == (epoch, "bo")
 
 
 def test_a_deleted_thread_leaves_no_row(saver, postgres_url):

@@ -11,11 +11,14 @@ import redis
 from servers.relay import relayed
 from signoff.cache.redis import RedisCache
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
+from signoff.checkpoint.log.keeping import keep_newest
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.checkpoint.redis import RedisSaver, names, writing
 from signoff.checkpoint.redis.scripts import COPY, DELETE
+from signoff.constants import ERROR
 from signoff.errors import InvalidInput, LeaseLost, SaverUnavailable, Undecodable
 from signoff.graph import START, StateGraph
+from signoff.steps import drive
 from signoff.store.redis import RedisStore
 from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
 from signoff.types import Command, Interrupt, interrupt
@@ -99,6 +102,29 @@ def test_a_deletion_whose_answer_was_lost_leaves_alone_what_was_begun_since(own_
             saver.delete_thread(T)
         assert relay.has_lost
         assert values_of(saver) == {"a": "new"}
+
+
+def test_a_thread_that_two_delete_at_once_is_gone_when_the_first_of_them_is_done(saver):
+    perform = saver._connection.perform
+    put(saver, "1", {"a": "old"})
+    first, second = (saver._backend.delete_threads([T]) for _ in range(2))
+    for_first, for_second = perform(next(first)), perform(next(second))
+    drive(first, perform, lambda: first.send(for_first))
+    assert saver.get_tuple(at()) is None
+    put(saver, "2", {"a": "new"})
+    drive(second, perform, lambda: second.send(for_second))
+    assert values_of(saver) == {"a": "new"}
+
+
+def test_who_tidies_up_looks_again_if_another_has_done_so_meanwhile(saver):
+    perform = saver._connection.perform
+    put(saver, "1", {"a": "old"}, metadata={"run_id": "r1"})
+    put(saver, "2", {"a": "new"}, metadata={"run_id": "r2"})
+    tidying = saver._backend.tidy(T, keep_newest(T))
+    seen = perform(next(tidying))
+    saver.delete_for_runs(["r2"])
+    drive(tidying, perform, lambda: tidying.send(seen))
+    assert values_of(saver) == {"a": "old"}
 
 
 def test_a_copy_whose_answer_was_lost_is_a_copy(own_redis):
@@ -198,6 +224,15 @@ def test_what_was_done_already_is_not_done_again(saver):
     before, epoch, lease.epoch = list(saver.list(None)), lease.epoch, 0
     saver.store(step, lease)
     assert (lease.epoch, list(saver.list(None))) == (epoch, before)
+
+
+def test_a_write_that_takes_the_place_of_another_has_no_room_beside_it(saver, client, redis_prefix):
+    sizes = set()
+    for number in range(3):
+        saver.put_writes(at("1"), [("a", 1)], "task")
+        saver.put_writes(at("1"), [(ERROR, number)], "task")
+        sizes.add(client.hstrlen(f"{{{redis_prefix}:{T}}}:w", "\x001"))
+    assert len(sizes) == 1
 
 
 def test_a_broken_row_is_undecodable(saver, client, redis_prefix):

@@ -42,6 +42,29 @@ def test_what_is_there_already_does_not_keep_others_from_being_stored_with_it(op
     assert ids(saver.list(at())) == ["2", "1"]
 
 
+def test_a_step_that_was_written_alone_is_there(openers, name):
+    saver = openers[name]()
+    ana = lease_of(saver, "ana")
+    saver.store(step(saver, "1"), ana)
+    last = step(saver, "2", "1")
+    for _ in range(2):
+        saver.store(last, ana)
+    saver.store([], lease_of(saver, "bo"))
+    saver.store(last, ana)
+    assert ids(saver.list(at())) == ["2", "1"]
+
+
+def test_a_thread_that_a_run_has_taken_is_its_own_though_it_has_stored_next_to_nothing(openers, name):
+    saver = openers[name]()
+    saver.store(step(saver, "1"))
+    for holder, stored in {"ana": [], "bo": written(saver)}.items():
+        lease = lease_of(saver, holder)
+        saver.store(stored, lease)
+        epoch, lease.epoch = lease.epoch, 0  # nobody has told it
+        saver.store(stored, lease)
+        assert (lease.epoch, saver.look(at())[1].holder) == (epoch, holder)
+
+
 @pytest.mark.parametrize("is_first", [False, True])
 def test_the_last_writes_of_a_run_are_there_though_another_run_has_the_thread_by_now(openers, name, is_first):
     saver = openers[name]()

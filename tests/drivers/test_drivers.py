@@ -327,6 +327,26 @@ def test_system_exit_in_a_thread_ends_the_run():
         graph(leave=leave, other=lambda state: None).invoke({"log": []})
 
 
+def test_what_is_more_than_an_error_ends_an_async_run():
+    class Leave(BaseException):
+        pass
+
+    ended = []
+
+    async def leave(state):
+        raise Leave
+
+    async def other(state):
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("other")
+
+    with pytest.raises(Leave):
+        asyncio.run(graph(leave=leave, other=other).ainvoke({"log": []}))
+    assert ended == ["other"]
+
+
 # Timeouts
 
 

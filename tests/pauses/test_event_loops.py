@@ -6,8 +6,11 @@ import gc
 import pytest
 import redis.asyncio
 
+from signoff import _loops
+from signoff._loops import Home, LoopNotRunning
 from signoff.checkpoint.postgres import AsyncPostgresSaver
 from signoff.checkpoint.redis import AsyncRedisSaver
+from signoff.testing.conformance.doors import LoopThread
 from signoff.types import Command
 
 from .programs import NEW, asking, line
@@ -77,6 +80,24 @@ def test_a_client_of_an_event_loop_that_has_ended_is_told(redis_url, redis_prefi
     saver = asyncio.run(first())
     with pytest.raises(RuntimeError, match="make the client in the loop that uses it"):
         asyncio.run(paid(saver, "second"))
+
+
+@pytest.mark.parametrize("end", ["is called off", "stands still"])
+def test_whoever_waits_for_a_loop_that_ends_is_told(end, monkeypatch):
+    monkeypatch.setattr(_loops, "_STILL_RUNS_S", 0.01)
+    there = LoopThread()
+
+    async def home():
+        return Home(bool)
+
+    async def slow(argument):
+        loop = asyncio.get_running_loop()
+        loop.call_soon(loop.stop if end == "stands still" else asyncio.current_task().cancel)
+        await asyncio.Event().wait()
+
+    with pytest.raises(LoopNotRunning, match="ended in the middle"):
+        asyncio.run(there.run(home()).run(slow, None))
+    there.close()
 
 
 def test_more_runs_at_once_than_connections_wait_for_each_other(made):

@@ -97,6 +97,16 @@ class PostgresServer(OwnServer):
             sql = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE backend_type = 'client backend'"
             return len(conn.execute(f"{sql} AND pid <> pg_backend_pid()").fetchall())
 
+    @contextmanager
+    def as_standby(self) -> Iterator[None]:
+        """Have it follow another server, of which it hears nothing."""
+        self.stop()
+        (self.folder / "data" / "standby.signal").touch()
+        self.start()
+        yield
+        with psycopg.connect(self.url, autocommit=True) as conn:
+            conn.execute("SELECT pg_promote()")
+
     def _end(self, how: signal.Signals) -> None:
         os.kill(int((self.folder / "data" / "postmaster.pid").read_text().split()[0]), how)
         self._keeper.wait()

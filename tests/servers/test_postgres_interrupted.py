@@ -11,7 +11,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from interrupting import interrupted_at
 from signoff._postgres.aio import AsyncConnection
 from signoff._postgres.connection import Connection
-from signoff._postgres.effects import Execute
+from signoff._postgres.effects import TAKE, Execute
 from signoff._postgres.sources import MOST_CONNECTIONS
 from signoff._postgres.transactions import read, transaction, write
 from signoff.store.postgres import PostgresStore
@@ -95,7 +95,7 @@ def test_a_store_that_is_interrupted_gives_its_connection_back(postgres_url):
 @asynccontextmanager
 async def async_address(url):
     room = AsyncConnection(url)
-    yield room, lambda: room._source._places._value == MOST_CONNECTIONS
+    yield room, lambda: room._source.turns._value == MOST_CONNECTIONS
     await room.close()
 
 
@@ -103,7 +103,7 @@ async def async_address(url):
 async def async_one(url):
     async with await psycopg.AsyncConnection.connect(url) as conn:
         room = AsyncConnection(conn)
-        yield room, lambda: not room._source._lock.locked() and (conn.closed or not conn.autocommit)
+        yield room, lambda: not room._source.turns.locked() and (conn.closed or not conn.autocommit)
         await room.close()
 
 
@@ -152,7 +152,7 @@ def test_a_procedure_that_is_cancelled_in_another_loop_gives_its_connection_back
     async def given_back():
         """Where it lives, it may still be under way when whoever called has left."""
         async with asyncio.timeout(10):
-            while room._source._places._value != MOST_CONNECTIONS:
+            while room._source.turns._value != MOST_CONNECTIONS:
                 await asyncio.sleep(0)
 
     async def program():
@@ -164,3 +164,23 @@ def test_a_procedure_that_is_cancelled_in_another_loop_gives_its_connection_back
     room = portal.run(made())
     asyncio.run(program())
     portal.run(room.close())
+
+
+@pytest.mark.parametrize("is_one", [True, False], ids=["connection", "address"])
+def test_a_connection_may_be_given_back_though_the_loop_that_it_was_taken_in_has_ended(postgres_url, is_one):
+    async def taken():
+        conn = await psycopg.AsyncConnection.connect(postgres_url) if is_one else postgres_url
+        room = AsyncConnection(conn)
+        session = room.session()
+        await session.perform(TAKE)
+        await session.perform(ONE)
+        return room, session, conn
+
+    async def given(room, session, conn):
+        await room.run(read(ONE))
+        await session.end()
+        assert await room.run(read(ONE, OTHER)) == [[(1,)], [(2,)]]
+        await room.close()
+        return await conn.close() if is_one else room._source.turns._value
+
+    assert asyncio.run(given(*asyncio.run(taken()))) in (None, MOST_CONNECTIONS)

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool
 
+from servers import postgres
 from servers.relay import Farewell, relayed
 from signoff._postgres import arrays
 from signoff._postgres.aio import AsyncConnection
@@ -26,6 +28,7 @@ from signoff.steps import adrive, drive
 ADD_ONE = Execute("UPDATE counter SET n = n + 1 RETURNING n")
 DIE = Execute("SELECT pg_terminate_backend(pg_backend_pid())")
 COUNT = Execute("SELECT n FROM counter")
+MAKE = Execute("CREATE TABLE another (n INTEGER)")
 MUCH = Execute("SELECT n FROM generate_series(1, 100000) AS n ORDER BY n DESC")
 
 
@@ -127,6 +130,7 @@ REFUSALS = [
     ({"temp_file_limit": "0", "work_mem": "64"}, MUCH, "run out of something.*Let it have more"),
     ({"role": "pg_monitor"}, Execute("SELECT * FROM pg_authid"), "does not let this role.*Grant it"),
     ({}, Execute("SELECT * FROM no_such_table"), r"has not got the tables.*setup\(\)"),
+    ({"search_path": "nowhere"}, MAKE, "no schema to make tables in.*search_path"),
 ]
 """Settings, what is asked for, and what is said."""
 
@@ -169,6 +173,18 @@ def test_a_connection_to_a_server_that_takes_no_writes_is_not_kept(url):
         room.run(transaction("read", lambda: iter_one(ADD_ONE)))
     assert room.run(read(pid)) != before
     room.close()
+
+
+def test_a_standby_says_that_it_takes_no_writes_whatever_is_asked_of_it(own_postgres):
+    steps = (lambda: write(MAKE), lambda: transaction("write", lambda: iter_one(MAKE)))
+    rooms = Connection(own_postgres.url), Blocking(own_postgres.url)
+    with own_postgres.as_standby():
+        for room in rooms:
+            for make in steps:
+                with pytest.raises(SaverUnavailable, match="takes no writes.*address of the primary"):
+                    room.run(make())
+            assert room.run(read(MARKED)) == [[("marked", 1)]]
+    rooms[0].close()
 
 
 def test_a_pool_without_a_connection_to_give_says_so(url, room):
@@ -215,7 +231,8 @@ def test_a_read_sees_one_moment_in_all_its_statements(url, room):
     assert count(room) == 1
 
 
-def test_two_transactions_in_each_others_way_both_happen(room):
+def test_two_transactions_in_each_others_way_both_happen(url):
+    room = Connection(named(url, deadlock_timeout="10ms"))
     room.run(write(put("a", b""), put("b", b"")))
     both = threading.Barrier(2)
     met = set()
@@ -234,6 +251,7 @@ def test_two_transactions_in_each_others_way_both_happen(room):
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, "ab", "ba"))
     assert count(room) == 2
+    room.close()
 
 
 # Connections that die
@@ -476,6 +494,19 @@ def test_many_threads_set_one_database_up_at_once(url):
         list(pool.map(work, range(6)))
     with psycopg.connect(url) as conn:
         assert conn.execute("SELECT * FROM thing").fetchall() == [(1,)]
+
+
+def test_tables_are_brought_up_to_date_where_they_are_though_a_schema_has_come_before_theirs(url, room):
+    older = Schema("thing", "thing_migrations", ["CREATE TABLE thing (a INT)"], TooNew)
+    newer = replace(older, migrations=[*older.migrations, "CREATE TABLE more (a INT)", "INSERT INTO thing VALUES (1)"])
+    room.run(set_up(older))
+    with postgres.schema(url) as in_front, psycopg.connect(url) as conn:
+        paths = [conninfo_to_dict(one)["options"].partition("=")[2] for one in (in_front, url)]
+        before = Connection(make_conninfo(url, options=f"-csearch_path={','.join(paths)}"))
+        before.run(set_up(newer))
+        before.close()
+        assert conn.execute("SELECT * FROM thing").fetchall() == [(1,)]
+        assert conn.execute("SELECT * FROM more").fetchall() == []
 
 
 @pytest.mark.parametrize(("said", "expected"), [({}, "30"), ({"keepalives_idle": "7"}, "7")])

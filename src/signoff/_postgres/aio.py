@@ -54,11 +54,12 @@ class AsyncConnection:
 class AsyncSession:
     """Performs the effects of one procedure."""
 
-    __slots__ = ("_autocommit", "_conn", "_source")
+    __slots__ = ("_autocommit", "_conn", "_source", "_turns")
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._conn: Any = None
+        self._turns: Any = None
         self._autocommit = True
 
     async def perform(self, effect: Any) -> Any:
@@ -84,10 +85,11 @@ class AsyncSession:
     async def take(self, effect: Take) -> None:
         assert self._conn is None, "a procedure has one connection at a time"
         conn = await self._source.take()
+        self._turns = self._source.turns
         try:
             check_fit(conn)
         except BaseException:
-            await self._source.give(conn)
+            await self._source.give(conn, self._turns)
             raise
         self._conn, self._autocommit = conn, conn.autocommit
         if not self._autocommit:
@@ -102,7 +104,7 @@ class AsyncSession:
                 elif not self._autocommit:
                     await conn.set_autocommit(False)
         finally:
-            await self._source.give(conn)
+            await self._source.give(conn, self._turns)
 
     async def execute(self, effect: Execute) -> list[Row]:
         async with self._conn.lock:

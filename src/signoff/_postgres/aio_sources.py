@@ -31,9 +31,11 @@ class Source(Protocol):
     """Gives connections that work, each to one user at a time."""
 
     home: Home
+    turns: Any
+    """Who has a connection has one of these, or had one of those in a loop that has ended."""
 
     async def take(self) -> Conn: ...
-    async def give(self, conn: Conn) -> None: ...
+    async def give(self, conn: Conn, turns: Any) -> None: ...
     async def close(self) -> None: ...
 
 
@@ -61,7 +63,7 @@ class _Address:
         self.home = Home(self._begin_anew)
 
     def _begin_anew(self) -> None:
-        self._places = asyncio.BoundedSemaphore(MOST_CONNECTIONS)
+        self.turns = asyncio.BoundedSemaphore(MOST_CONNECTIONS)
 
     def after_fork(self) -> None:
         """In a forked child: open connections of its own."""
@@ -71,22 +73,23 @@ class _Address:
     async def take(self) -> Conn:
         if self._is_closed:
             raise closed_connection()
-        await self._places.acquire()
+        await self.turns.acquire()
         try:
             return await self._alive() or await OwnAsyncConnection.connect(self._conn_string, **OPTIONS)
         except NO_CONNECTION as error:
-            self._places.release()
+            self.turns.release()
             raise cannot_connect(error) from error
         except BaseException:
-            self._places.release()
+            self.turns.release()
             raise
 
-    async def give(self, conn: Conn) -> None:
-        if self._is_closed:
+    async def give(self, conn: Conn, turns: Any) -> None:
+        if self._is_closed or turns is not self.turns:
             await conn.close()
         elif not conn.closed:
             self._spare.append(conn)
-        self._places.release()
+        if turns is self.turns:
+            turns.release()
 
     async def close(self) -> None:
         self._is_closed = True
@@ -114,14 +117,14 @@ class _One:
         self.home = Home(self._begin_anew)
 
     def _begin_anew(self) -> None:
-        self._lock = asyncio.Lock()
+        self.turns = asyncio.Lock()
 
     def after_fork(self) -> None:
         self._conn, self._is_own = left(self._conn), False
         self._begin()
 
     async def take(self) -> Conn:
-        await self._lock.acquire()
+        await self.turns.acquire()
         try:
             if is_piped(self._conn):
                 self._conn, self._is_own = await psycopg.AsyncConnection.connect(**self._options), True
@@ -129,12 +132,13 @@ class _One:
                 self._conn, self._is_own, self._is_lost = await self._replaced(), True, False
             return self._conn
         except BaseException as error:
-            self._lock.release()
+            self.turns.release()
             raise cannot_connect(error) if isinstance(error, NO_CONNECTION) else error from error
 
-    async def give(self, conn: Conn) -> None:
+    async def give(self, conn: Conn, turns: Any) -> None:
         self._is_lost = conn.closed
-        self._lock.release()
+        if turns is self.turns:
+            turns.release()
 
     async def close(self) -> None:
         if self._is_own:
@@ -151,6 +155,7 @@ class _One:
 class _Pool:
     def __init__(self, pool: "AsyncConnectionPool[Any]") -> None:
         self._pool = pool
+        self.turns = None  # it sees to that itself
         self.home = Home(self._begin_anew)
         watch(self)
 
@@ -175,7 +180,7 @@ class _Pool:
         except (PoolTimeout, TooManyRequests) as error:
             raise no_connection_left(error) from error
 
-    async def give(self, conn: Conn) -> None:
+    async def give(self, conn: Conn, turns: Any) -> None:
         await self._pool.putconn(conn)
 
     async def close(self) -> None:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 BEGIN = {
     "read": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-    "write": "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    "write": "BEGIN ISOLATION LEVEL READ COMMITTED",  # not READ WRITE: a standby refuses that in words of its own
 }
 COMMIT = "COMMIT"
 NUMBER = "SELECT txid_current()"

@@ -50,6 +50,7 @@ REFUSED = {
     "58": "cannot read or write its own files ({error}). Nothing was written: see its log.",
     "42501": "does not let this role do that ({error}), and nothing was done. Grant it the right; tables are made by "
     "setup(), which somebody who may can call once.",
+    "3F000": "has no schema to make tables in ({error}), and nothing was done. Create the one that search_path names.",
     "42P01": "has not got the tables of signoff any more ({error}). Restore them; in a database that was emptied, "
     "setup() makes new ones.",
 }

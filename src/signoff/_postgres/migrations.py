@@ -11,6 +11,12 @@ from signoff.steps import Steps
 
 __all__ = ["Schema", "set_up"]
 
+# Tables that are there are changed where they are, and new ones made beside them: a schema may have come before theirs.
+_BESIDE = """
+    SELECT set_config('search_path', quote_ident(nspname) || ', ' || current_setting('search_path'), TRUE)
+    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(%s)
+"""
+
 # The lock is for this schema and kind of tables, and ends with the transaction.
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.' || %s, 0))"
 
@@ -46,6 +52,7 @@ def set_up(schema: Schema) -> Steps[None]:
 
 
 def _migrate(schema: Schema) -> Steps[None]:
+    yield Execute(_BESIDE, (schema.table,))
     yield Execute(_LOCK, (schema.table,))
     yield Execute(f"CREATE TABLE IF NOT EXISTS {schema.table} (number INTEGER PRIMARY KEY)")
     rows = yield _numbers(schema)

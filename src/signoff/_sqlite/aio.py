@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._extras import needing
 from signoff._forks import left, watch
-from signoff._loops import Home, begun, loop_of
+from signoff._loops import Home, LoopNotRunning, begun, loop_of
 from signoff._sqlite.connection import Connection, connect, open_transaction
 from signoff._sqlite.effects import Acquire, Read, Release, Rollback, WriteOne
 from signoff._sqlite.explaining import check_connection
@@ -78,7 +78,7 @@ class AsyncConnection:
             return await self._home.run(self._perform_whole, effect)
         try:
             return await self._home.run(self._perform_in_thread, effect)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, LoopNotRunning):
             self._is_behind = True
             raise
 
@@ -86,7 +86,7 @@ class AsyncConnection:
         taken: list[asyncio.Lock] = []
         try:
             await self._home.run(self._acquire, taken)
-        except asyncio.CancelledError:  # in another loop, that may be heard when it is taken already
+        except (asyncio.CancelledError, LoopNotRunning):  # in another loop, that may be heard when it is taken already
             if taken:
                 self._home.tell(self._release)
             raise

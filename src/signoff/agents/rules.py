@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any, TypedDict
+from urllib.parse import unquote
 
 from signoff.errors import InvalidInput
 from signoff.pregel.actions import is_async
@@ -134,4 +135,4 @@ _CHAINING = set(";|&$`<>\n(){}")
 
 
 def _climbs(value: str) -> bool:
-    return ".." in value.replace("\\", "/").split("/")
+    return ".." in unquote(value).replace("\\", "/").split("/")  # in an address, %2e%2e climbs as well

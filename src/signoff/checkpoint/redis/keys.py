@@ -131,8 +131,9 @@ class RedisKeys:
 
     def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
         for thread_id in thread_ids:
-            keys, token = self._names.of_thread(thread_id), uuid4().hex
-            if (yield Run(scripts.DOOM, keys, (token,))):
+            keys = self._names.of_thread(thread_id)
+            token = yield Run(scripts.DOOM, keys, (uuid4().hex,))
+            if token:
                 yield Run(scripts.DELETE, keys, (token,))
 
     def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:

@@ -168,12 +168,13 @@ def whoever_takes_a_thread_has_a_lease_of_its_own_however_old_the_last_one_was(s
 
 
 def a_deleted_thread_is_lost_to_the_run_that_had_it(saver: Any) -> None:
-    lease = _lease(saver, "ana")
-    _store(saver, "1", 1, lease)
-    saver.delete_thread(T)
-    with raises(LeaseLost):
-        _store(saver, "2", 2, lease, parent="1")
-    assert saver.look(at())[1].holder is None
+    for delete, what in ((saver.delete_for_runs, ["r"]), (saver.delete_thread, T)):
+        lease = _lease(saver, "ana")
+        store(saver, Commit(after(), (), made("1", {"a": 1}), {"run_id": "r"}, {"a"}), lease)
+        delete(what)
+        with raises(LeaseLost):
+            _store(saver, "2", 2, lease, parent="1")
+        assert saver.look(at())[1].holder is None
 
 
 @cases("kind", ["checkpoint", "end", "nothing", "write", "sign of life"])

@@ -18,10 +18,11 @@ def an_odd_name_is_a_name_like_any_other(saver: Any, name: Any) -> None:
     assert found.metadata == {name: name}
     assert found.pending_writes == [(name, name, name)]
     assert ids(saver.list(None, filter={name: name})) == [name]
+    put(saver, f"{name}+", {name: 1, "b": 2}, parent=name, new={"b": 1}, thread=name, ns=name)
     saver.copy_thread(name, f"copy of {name}")
     saver.delete_thread(name)
     assert saver.get_tuple(at(thread=name, ns=name)) is None
-    assert values_of(saver, thread=f"copy of {name}", ns=name) == {name: 1}
+    assert values_of(saver, thread=f"copy of {name}", ns=name) == {name: 1, "b": 2}
 
 
 @cases("name", ODD)

@@ -22,8 +22,8 @@ while field do
     if last and not (type(row[2]) == 'number' and row[2] < last) then break end
     rows[#rows + 1] = {id, packed}
     last = row[2]
-    id = row[1]
-    field = type(id) == 'string' and type(last) == 'number' and row[3] ~= ARGV[3] and ns .. '\\0' .. id
+    id = type(row[1]) == 'string' and in_field(row[1])
+    field = id and type(last) == 'number' and row[3] ~= ARGV[3] and ns .. '\\0' .. id
 end
 local writes = rows[1] and call('HGET', W, ns .. '\\0' .. rows[1][1]) or false
 local is_torn = is_head and not rows[1] and (id ~= '' or call('EXISTS', T) == 0 and call('EXISTS', C, W, B, Q, L) > 0)

@@ -34,13 +34,14 @@ return 1
 """
 )
 
-# ARGV: a token, by which it is known what is to be deleted: not what is begun anew after that.
+# ARGV: a token, by which it is known what is to be deleted: not what is begun anew after that. Returns that of whoever
+# came first: several may delete a thread at once, and it is gone for each of them.
 DOOM = Script(
     WORDS
     + """
 if call('EXISTS', T, C, W, B, Q, L) == 0 then return 0 end
-call('HSET', T, 'doomed', ARGV[1])
-return 1
+call('HSETNX', T, 'doomed', ARGV[1])
+return call('HGET', T, 'doomed')
 """
 )
 

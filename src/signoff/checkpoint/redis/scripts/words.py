@@ -19,6 +19,10 @@ local function is_less(a, b)
     end
     return #a < #b
 end
+-- An id as it is in a field.
+local function in_field(id)
+    return (id:gsub('\\1', '\\1\\2'):gsub('%z', '\\1\\1'))
+end
 local function number(field)
     return tonumber(call('HGET', T, field) or '0')
 end
