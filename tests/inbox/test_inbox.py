@@ -519,6 +519,19 @@ def test_a_thread_that_was_cut_off_is_told_from_one_that_has_ended(desk):
     assert cuts == 8, "one for each step"
 
 
+def test_a_branch_that_begins_anew_in_the_past_has_not_ended():
+    graph = StateGraph(Log).add_node("ask", lambda state: {"log": [interrupt("sure?")]})
+    graph.add_node("other", lambda state: None).add_edge(START, "ask").add_edge(START, "other")
+    saver = InMemorySaver()
+    app = graph.compile(checkpointer=saver, pause="branch")
+    app.invoke({"log": []}, on("a"))
+    before = app.get_state(on("a")).config
+    for config in (on("a"), before):
+        app.update_state(config, {"log": ["told"]}, as_node="other")
+    assert app.get_state(on("a")).next == ("ask",)
+    assert [thread.status for thread in Inbox(saver).threads()] == ["unfinished"]
+
+
 def test_a_function_that_was_cut_off_is_told_from_one_that_has_ended():
     def work(ends):
         if not ends:

@@ -4,15 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple
-from signoff.constants import JOIN, START, TASKS, TRIGGER
+from signoff.constants import JOIN, START, TASKS, TRIGGER, WAITING
 from signoff.engine import ids
 from signoff.engine.fitting import has_opened
 from signoff.engine.pending import Pending
 
 
 def leads_on(values: Mapping[str, Any]) -> bool:
-    """Whether an edge, a Send or the input has made a node due. Of the low-level form, only its program can tell."""
-    if START in values or values.get(TASKS):
+    """Whether a node is due: by an edge, a Send or the input, or since its branch waits.
+
+    Of the low-level form, only its program can tell.
+    """
+    if START in values or values.get(TASKS) or values.get(WAITING):
         return True
     joins = ((name, value) for name, value in values.items() if name.startswith(JOIN))
     return any(name.startswith(TRIGGER) for name in values) or any(has_opened(*join) for join in joins)
