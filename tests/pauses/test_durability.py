@@ -23,7 +23,7 @@ from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import SaverUnavailable, ThreadBusy
 from signoff.func import task
 from signoff.graph import END, START, StateGraph
-from signoff.types import Command, RetryPolicy
+from signoff.types import Command, RetryPolicy, Send, interrupt
 
 from .desk import Desk, Process
 from .programs import NEW, Log, Works, asking, beside, line
@@ -361,3 +361,36 @@ def test_with_exit_a_memory_inside_of_a_graph_that_forgets_may_ask_again_in_the_
     assert app.questions() == ["ask"]
     assert app.invoke(Command(resume="two"), durability="exit")["log"][-1] == "ask: two"
     assert works.done == {"ask": 4}
+
+
+def test_with_exit_a_turn_is_stored_together_with_the_one_beside_it_that_it_stands_on():
+    spoken, stored = threading.Event(), threading.Event()
+
+    class Noticing(InMemorySaver):
+        def save(self, commits, *args, **named):
+            try:
+                super().save(commits, *args, **named)
+            finally:
+                if commits:  # else the run has taken its thread
+                    stored.set()
+
+    memory = line(write=lambda state: None).compile(checkpointer=True)
+
+    def speak(state):
+        if state["log"] == ["second"]:
+            assert spoken.wait(20)
+        memory.invoke(state)
+        spoken.set()
+
+    def end(state):
+        if state["log"] == ["second"]:
+            interrupt("sure?")
+        assert stored.wait(20)
+
+    turn = line(speak=speak, end=end).compile()
+    graph = StateGraph(Log).add_node("turn", lambda state: turn.invoke(state) and None)
+    sends = [Send("turn", {"log": [word]}) for word in ("first", "second")]
+    app = graph.add_conditional_edges(START, lambda state: sends, ["turn"]).compile(checkpointer=Noticing())
+    config = on_thread("1")
+    assert len(app.invoke(NEW, config, durability="exit")["__interrupt__"]) == 1
+    assert app.invoke(Command(resume="yes"), config) == NEW

@@ -16,11 +16,12 @@ from signoff.engine.task import Record
 
 
 def leave(run: Run, commits: Sequence[Commit]) -> None:
-    """Leave what a nested run has to store to the run around it."""
-    around = run.around
-    assert around is not None, "asked only of a nested run"
-    (around.kept_memories if run.remembers else around.kept_nested).extend([*commits, *taken(run.kept_nested)])
-    around.kept_memories.extend(taken(run.kept_memories))
+    """Leave what a nested run has to store to the run around it; what one did that remembers, to the root.
+
+    The turn of a graph that remembers may stand on one beside it, which the run around that has not come to an end of.
+    """
+    assert run.around is not None, "asked only of a nested run"
+    (run.kept_memories if run.remembers else run.around.kept_nested).extend([*commits, *taken(run.kept_nested)])
 
 
 def leave_word(run: Run) -> None:

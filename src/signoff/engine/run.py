@@ -140,7 +140,7 @@ class Run:
         self.kept_nested: list[Commit] = []
         """With `exit`: what graphs nested in the step under way have done, stored if the run ends here."""
         self.kept_memories: list[Commit] = []
-        """With `exit`: what nested graphs that remember have done, stored when the run ends."""
+        """With `exit`: what nested graphs that remember have done, stored when the root ends; nested runs share its."""
         self.memories: dict[str, CheckpointTuple] = {}
         """With `exit`: where these stand, by namespace; nested runs share their root's."""
         self.heads: dict[str, CheckpointTuple | None] = {}

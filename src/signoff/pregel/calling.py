@@ -67,7 +67,7 @@ def _nested_run(graph: "Base", terms: Terms, ns: str, parent: Scope, keeper: Run
     run.continues = partial(_is_same_call, parent.task.id) if is_stateful else _is_same
     run.called_by = parent.task.id if is_stateful else ""
     if run.durability == keeper.durability == "exit" and run.is_saved:
-        run.around, run.memories = keeper, keeper.memories
+        run.around, run.memories, run.kept_memories = keeper, keeper.memories, keeper.kept_memories
     return run
 
 
