@@ -197,6 +197,26 @@ def approved(amount):
     return interrupt(f"Pay {amount}?") == "yes"
 
 
+@pytest.mark.parametrize("by_hand", [False, True])
+@PAUSES
+def test_nobody_who_has_seen_a_question_answers_another_though_a_call_has_asked_in_between(open_app, pause, by_hand):
+    def pay(state):
+        is_small = state["amount"] == 1
+        return {"paid": approved(1).result() if is_small else interrupt(f"Pay {state['amount']}?")}
+
+    app = open_app(StateGraph(Payment).add_node(pay).add_edge(START, "pay"), pause=pause)
+    assert app.ask({"amount": 4}) == ["Pay 4?"]
+    seen = app.ids()["Pay 4?"]
+    if by_hand:
+        app.update_state({"amount": 1}, as_node=START)
+    assert app.ask(None if by_hand else Command(update={"amount": 1})) == ["Pay 1?"]
+    app.update_state({"amount": 900}, as_node=START)
+    assert app.ask(None) == ["Pay 900?"]
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume={seen: 4}))
+    assert app.invoke(Command(resume=900))["paid"] == 900
+
+
 def pay_if_approved(state):
     return {"paid": state["amount"] if approved(state["amount"]).result() else 0}
 

@@ -30,9 +30,15 @@ def note(scope: "Scope", asked: Origin) -> None:
 
 
 def asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
-    """The questions that are stored with a task."""
+    """The questions that are stored with a task; for a call, with the task of the step that it is made in."""
     known = scope.host.run.known
-    return () if known is None else known.asked_by(scope.task)
+    return () if known is None else known.asked.get(scope.task.of_step.id, ())
+
+
+def has_asked(scope: "Scope") -> bool:
+    """Whether anything is known of what a task, or the one that a call is made in, has asked before."""
+    known = scope.host.run.known
+    return known is not None and bool(known.had_asked or asked_before(scope))
 
 
 def asked_by_now(
@@ -87,7 +93,9 @@ class Before:
         self._asked = {one.id: one for one in asked_before(scope)}
         self._origins = {id: origin_of(answer) for id, answer in run.answers.items()}
         self._origins.update((id, one.origin or Origin()) for id, one in self._asked.items())
-        self._left = {id: words for asked in self._origins.values() for id, words in asked.get("left", {}).items()}
+        had_asked = {} if run.known is None else run.known.had_asked
+        left = (asked.get("left", {}) for asked in self._origins.values())
+        self._left = {id: words for asked in (had_asked, *left) for id, words in asked.items()}
         self._passed: set[str] = set()
 
     def is_over(self, id: str, answer: Answer | None, value: Any, here: "Here") -> bool:
@@ -117,11 +125,11 @@ class Before:
         return {one: words for one, words in {**self._left, **own}.items() if one != id and one not in given}
 
     def _is_own(self, question: Interrupt[Any]) -> bool:
-        """Whether the task asks a question itself, and not something beside it, or inside of it."""
+        """Whether the task asks a question itself, or one that calls it, and nothing beside it, or inside of it."""
         known, asked = self._scope.host.run.known, question.origin
         if known is None or not asked or "is_beside" in asked or question.id in self._scope.host.run.answers:
             return False
-        return pending.is_own(known, self._scope.task, question.id, question.key, asked)
+        return any(pending.is_own(known, one, question.id, question.key, asked) for one in self._scope.task.way_in)
 
 
 def _says(then: Origin, value: Any, here: "Here") -> bool:
@@ -146,8 +154,8 @@ def _has_changed(scope: "Scope", id: str, answer: Answer, *, of_call: bool = Fal
     if known is None:
         return False
     since = known.beside[then.get("seen", 0) :]
-    is_call = of_call or scope.task.caller is not None
-    if is_call and any(ids.is_caller(id) and id != answer.get("told") for id in since):
-        return True  # what the task itself asks is marked, if a caller tells the state something
+    is_marked = not (of_call or scope.task.caller is not None or task.is_sent)
+    if not is_marked and any(ids.is_caller(id) and id != answer.get("told") for id in since):
+        return True  # what a task itself asks, that was not sent, is marked if a caller tells the state something
     told = {*filter(ids.is_aside, since)}
     return bool(told) and not told <= told_by(known, task)

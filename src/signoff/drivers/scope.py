@@ -152,7 +152,7 @@ class Scope(Failing):
         if answer is None and self.host.run.answers and key is None and self.task.node.has_both_kinds:
             id, answer = asking.asked_in_other_kind(self, place, value)
         goes_by_words = is_beside and key is None
-        if not goes_by_words and (self.host.run.answers or meanwhile.asked_before(self)):
+        if not goes_by_words and (self.host.run.answers or meanwhile.has_asked(self)):
             id, answer, here = meanwhile.asked_by_now(self, id, answer, value, here)
         if answer is not None:
             self.way = id if here.first or meanwhile.was_asked_anew(answer) else self.way

@@ -19,6 +19,9 @@ STOP_ID = f"{BESIDE}0001-000000000000"
 JOINS_ID = f"{BESIDE}0004-000000000000"
 """Under which is noted which joins a program had that waits."""
 
+HAD_ASKED_ID = f"{BESIDE}0005-000000000000"
+"""Under which is noted what tasks had asked, and have not come to again."""
+
 
 _numbers = count(1)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import TaskWrites
-from signoff.constants import ASKS_AS, CALLED, INTERRUPT, PULL, RESUME, TASKS
+from signoff.constants import ASKS_AS, CALLED, HAD_ASKED, INTERRUPT, PULL, RESUME, TASKS
 from signoff.engine import branching, ids, pending
 from signoff.engine.answers import Answer, origin_of
 from signoff.engine.calls_before import carried
@@ -74,6 +74,9 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         going_on = {task.id for task, _ in moved}
         found.records += carried(known, moved, [task for task in were if task.id not in going_on], mine)
         found.records += _answered_inside(known, were)
+    had_asked = {**known.had_asked, **_left_by(known, found.gone)}
+    if had_asked:
+        found.records.append(TaskWrites(ids.HAD_ASKED_ID, [(HAD_ASKED, had_asked)]))
     if found.waiting:
         _carry(found, run, known, tasks, over)
     return found
@@ -93,12 +96,12 @@ def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> li
     """What is stored again if the caller of a run changes the state: what tasks ask about it, and were answered.
 
     Not so what is answered in the same breath, though what was answered before it is; nor what came by a Send, which
-    has an input of its own, and no edge that reads the state.
+    has an input of its own.
     """
     records: list[Record] = []
     for task in with_handlers(next_tasks(run.program, state, run.stop), known):
         questions = known.asked.get(task.id, ())
-        if not task.reads_state or task.id in known.results:
+        if task.is_sent or task.id in known.results:
             continue
         # What a call or a graph inside of it asks goes on as it is.
         edited = {one.id: flagged(one, "is_edited") for one in _own(known, task, questions) if one.id not in given}
@@ -231,6 +234,12 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
 def _own(known: Pending, task: Task, questions: Questions) -> list[Interrupt[Any]]:
     """Those of the questions of a task that it asks itself."""
     return [one for one in questions if pending.is_own(known, task, one.id, one.key, one.origin)]
+
+
+def _left_by(known: Pending, gone: Collection[str]) -> dict[str, list[str]]:
+    """What tasks had asked before they came to questions of calls that go now, and the words of that."""
+    origins = (one.origin or Origin() for one in pending.all_asked(known) if one.id in gone)
+    return {id: words for origin in origins for id, words in origin.get("left", {}).items()}
 
 
 def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:

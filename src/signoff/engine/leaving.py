@@ -40,5 +40,5 @@ def _hold_undelivered(run: Run, state: State, ledger: Ledger, *, stands: bool) -
     if stands:  # they wait for a program that can take them: whoever looks for threads to continue finds them
         ledger.hold(state, [], Filing([note_of(question) for question in filed]))
     else:
-        withdrawn = [TaskWrites(ids.answer_id(id), [(RESUME, {})]) for id in run.given if id not in over]
+        withdrawn = [TaskWrites(ids.answer_id(id), [(RESUME, {})]) for id in [*run.given] if id not in over]
         ledger.hold(state, withdrawn, Filing(filed))

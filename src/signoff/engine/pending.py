@@ -12,6 +12,7 @@ from signoff.constants import (
     CALLED,
     ERROR,
     ERROR_SOURCE,
+    HAD_ASKED,
     INTERRUPT,
     LEADS,
     NO_WRITES,
@@ -33,8 +34,8 @@ Questions = tuple[Interrupt[Any], ...]
 class Pending:
     """The saved writes of a checkpoint, sorted out once."""
 
-    __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "leads", "marks",
-                 "mended", "renamed", "results", "taken_back")  # fmt: skip
+    __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "had_asked",
+                 "leads", "marks", "mended", "renamed", "results", "taken_back")  # fmt: skip
 
     def __init__(self) -> None:
         self.results: dict[str, list[Write]] = {}
@@ -60,6 +61,9 @@ class Pending:
         """The Commands for the graph around that tasks have finished with: their results are empty."""
         self.renamed: dict[str, str] = {}
         """The tasks that the questions of others are named after: a person has changed the state in between."""
+        self.had_asked: dict[str, list[str]] = {}
+        """The words of what tasks had asked, and nobody has answered, before a person changed the state twice or more:
+        they may come to it again."""
         self.taken_back: list[str] = []
         """The ids under which callers wrote what was refused afterwards, together with the answer beside it; and
         those of failures that tasks do not catch any more."""
@@ -121,6 +125,8 @@ class Pending:
             self.failures[task_id] = value
         elif channel == ASKS_AS:
             self.renamed.update(value)
+        elif channel == HAD_ASKED:
+            self.had_asked.update(value)
         elif channel == CALLED:
             self.calling_as.update(value)
         elif channel == TAKEN_BACK:
@@ -134,7 +140,9 @@ class Pending:
             self.asked[task_id] = _as_tuple(value)
 
 
-_NOT_RESULTS = {ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME, TAKEN_BACK}
+_NOT_RESULTS = {
+    ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, HAD_ASKED, INTERRUPT, LEADS, NO_WRITES, RESUME, TAKEN_BACK,
+}  # fmt: skip
 
 
 def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
@@ -216,6 +224,8 @@ def as_saved(known: Pending) -> dict[str, list[Write]]:
     for channel, names in ((ASKS_AS, known.renamed), (CALLED, known.calling_as)):
         for id, named in names.items():
             writes.setdefault(ids.alias_id(id, channel), []).append((channel, {id: named}))
+    if known.had_asked:
+        writes[ids.HAD_ASKED_ID] = [(HAD_ASKED, known.had_asked)]
     return writes
 
 

@@ -1,6 +1,6 @@
 """Tasks: one execution of one node in one step, and how it came out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.policies import TimeoutPolicy
@@ -100,6 +100,14 @@ class Task:
     def of_step(self) -> "Task":
         """The task of the step that a call is made in; the task itself, if it is no call."""
         return self if self.caller is None else self.caller.of_step
+
+    @property
+    def way_in(self) -> Iterator["Task"]:
+        """The task, and those that call it, up to the task of the step."""
+        task: Task | None = self
+        while task is not None:
+            yield task
+            task = task.caller
 
     @property
     def visible(self) -> "Task":

@@ -67,7 +67,7 @@ def _take(run: Run, task: Task, question: Interrupt[Any]) -> bool:
 
 def _left(run: Run, task: Task) -> dict[str, str]:
     """Which questions a task was answered before, and does not ask any more; and what they were."""
-    asker, found = asker_id(task, run.known), run.found
+    asker, found = asker_id(task, run.known), run.found.copy()  # tasks in other threads take theirs meanwhile
     places = (ids.question_id(asker, place) for place in count())
     own = [id for id in takewhile(run.answers.__contains__, places) if id in found]
     keyed = {id: answer["key"] for id, answer in found.items() if "key" in answer and id in run.answers}
