@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 from signoff._reprs import repr_of
 from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, RESUME, WAITING
 from signoff.engine import ids, pending
+from signoff.engine.as_stored import as_saved
 from signoff.engine.breakpoints import stops
 from signoff.engine.calls_before import told_by as told_before
 from signoff.engine.fold import add, fold
@@ -157,7 +158,7 @@ def waits(waiting: Iterable[Outcome], known: Pending | None) -> list[Write]:
 
 def carried(run: Run, over: Collection[str], waiting: Iterable[Outcome], answered: Collection[str]) -> list[Record]:
     """What stays kept with the next checkpoint for the tasks that wait: all but what has become part of the state."""
-    stored = {**(pending.as_saved(run.known) if run.known is not None else {}), **run.called}
+    stored = {**(as_saved(run.known) if run.known is not None else {}), **run.called}
     over = {*over, *map(ids.came_to_id, over)}
     kept = {id: writes for id, writes in stored.items() if id not in over and not _is_in_state(id)}
     for question, answer in run.answers.items():

@@ -7,9 +7,10 @@ from signoff.checkpoint.base import TaskWrites
 from signoff.constants import CALLED
 from signoff.engine import ids
 from signoff.engine.answers import Answer, origin_of
+from signoff.engine.as_stored import saved_failures
 from signoff.engine.marks import Mark, caller_id
 from signoff.engine.origin import Origin
-from signoff.engine.pending import Pending, all_asked, asker_id, is_of, saved_failures
+from signoff.engine.pending import Pending, all_asked, asker_id, is_of
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.task import Task

@@ -15,6 +15,7 @@ from signoff.checkpoint.base import TaskWrites
 from signoff.constants import ASKS_AS, CALLED, HAD_ASKED, INTERRUPT, PULL, RESUME, TASKS
 from signoff.engine import branching, ids, pending
 from signoff.engine.answers import Answer, origin_of
+from signoff.engine.as_stored import stored_result
 from signoff.engine.calls_before import carried
 from signoff.engine.handling import failed_for, with_handlers
 from signoff.engine.origin import Origin, flagged
@@ -57,7 +58,7 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         again = None if task.id in over else _again(task, planned, free)
         if task.id in known.results:
             if again is not None:
-                found.records.append((again.id, pending.stored_result(known, task.id), again.saved_path))
+                found.records.append((again.id, stored_result(known, task.id), again.saved_path))
             continue
         if again is None and task.id not in over:
             left.append(task)

@@ -7,19 +7,17 @@ exit    the last step is stored when the run ends, pauses, fails or is drained
 
 from collections.abc import Sequence
 
-from signoff._reprs import repr_of
 from signoff.checkpoint.base import Commit, Filing
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES
+from signoff.constants import CHECKPOINT_ID, CONF
 from signoff.engine import exits
 from signoff.engine.arrivals import note_of_joins
+from signoff.engine.as_stored import asking_since, stored_outcome
 from signoff.engine.effects import Save
 from signoff.engine.filing import Index
 from signoff.engine.moments import moment_of, renew_versions
-from signoff.engine.pending import asking_since, stored_commands
-from signoff.engine.program import Write
 from signoff.engine.run import Run
-from signoff.engine.state import Stand, State, without_unsaved
+from signoff.engine.state import Stand, State
 from signoff.engine.task import Outcome, Record
 
 
@@ -162,7 +160,7 @@ class Ledger:
                 outcome.is_saved = True
                 task, writes = outcome.task, outcome.writes
                 if not writes or unsaved or not outcome.is_done:
-                    writes = _saved(outcome, unsaved)
+                    writes = stored_outcome(outcome, unsaved)
                     if outcome.questions is not None and self.run.known is not None:
                         writes = [*writes, *asking_since(self.run.known, task.id)]
                 records.append((task.id, writes, task.saved_path))
@@ -269,19 +267,3 @@ class Ledger:
             self._takes, self._lease.is_over = False, ends
         self._held, self._sent = [], save
         return save
-
-
-def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:
-    if outcome.error is not None:
-        beside: list[Write] = [(INTERRUPT, outcome.beside)] if outcome.beside else []
-        error: list[Write] = [(ERROR, repr_of(outcome.error)), *beside]
-        # A handler runs on the exception itself, perhaps after a crash, so it has to survive the trip.
-        return [*error, (ERROR_SOURCE, outcome.error)] if outcome.task.node.handler else error
-    if outcome.questions is not None or outcome.beside:
-        return [(INTERRUPT, outcome.questions or outcome.beside)]
-    if outcome.signal is not None:
-        return [(LEADS, stored_commands(outcome.signal))]
-    writes = outcome.writes
-    if unsaved:
-        writes = [(name, without_unsaved(value, unsaved)) for name, value in writes if name not in unsaved]
-    return writes or [(NO_WRITES, None)]

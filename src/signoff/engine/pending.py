@@ -195,40 +195,6 @@ def _take_back(known: Pending) -> None:
             known.failures[id] = again
 
 
-def saved_failures(known: Pending) -> dict[str, list[Write]]:
-    """The failures of tasks, and those that they have caught, as they were saved; and which are not caught any more."""
-    failures = {known.failure_stored_as(id): [(ERROR_SOURCE, error)] for id, error in known.failures.items()}
-    failed = [id for id in known.taken_back if not ids.is_caller(id)]
-    return {**failures, **{ids.alias_id(id, TAKEN_BACK): [(TAKEN_BACK, id)] for id in failed}}
-
-
-def asking_since(known: Pending, id: str) -> list[Write]:
-    """What is stored with the question of a task that had failed before: that this is over."""
-    return [(ERROR, [known.errors[id]])] if id in known.errors else []
-
-
-def as_saved(known: Pending) -> dict[str, list[Write]]:
-    """All but the answers, by task, as it was saved."""
-    writes = {id: stored_result(known, id) for id in known.results}
-    others: list[tuple[str, dict[str, Any]]] = [
-        (INTERRUPT, known.asked),
-        (ASKS, known.asking_calls),
-        (CALLED, known.marks),
-        (ERROR, known.errors | {id: [text] for id, text in known.mended.items()}),
-    ]
-    for channel, by_id in others:
-        for id, value in by_id.items():
-            writes.setdefault(id, []).append((channel, value))
-    for id, failure in saved_failures(known).items() if known.failures or known.taken_back else ():
-        writes.setdefault(id, []).extend(failure)
-    for channel, names in ((ASKS_AS, known.renamed), (CALLED, known.calling_as)):
-        for id, named in names.items():
-            writes.setdefault(ids.alias_id(id, channel), []).append((channel, {id: named}))
-    if known.had_asked:
-        writes[ids.HAD_ASKED_ID] = [(HAD_ASKED, known.had_asked)]
-    return writes
-
-
 def added_writes(known: Pending, *, told: Container[str] | None = None) -> list[list[Write]]:
     """What was written to the state since, beside the tasks' results: by the caller, and by tasks as they asked.
 
@@ -252,16 +218,6 @@ def _finished(task: Task, known: Pending) -> Outcome:
     if task.id in known.leads:
         outcome.signal = ParentCommand(*[Command(**told) for told in known.leads[task.id]])
     return outcome
-
-
-def stored_result(known: Pending, id: str) -> list[Write]:
-    """What a task that has finished is stored with."""
-    return [(LEADS, known.leads[id])] if id in known.leads else list(known.results[id]) or [(NO_WRITES, None)]
-
-
-def stored_commands(signal: Any) -> list[dict[str, Any]]:
-    """The Commands for the graph around, as they are stored."""
-    return [{"graph": told.graph, "update": told.update, "goto": told.goto} for told in signal.args]
 
 
 def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | None:
