@@ -11,7 +11,7 @@ from signoff.drivers import holding
 from signoff.graph import StateGraph
 
 from .desk import Place
-from .ways import SERVER_WAYS, STORAGES, WAYS, AnyApp, OnServer
+from .ways import EACH_SERVER_ONCE, ONE_SERVER, SERVER_WAYS, STORAGES, WAYS, AnyApp, OnServer
 
 Open = Callable[..., AnyApp]
 
@@ -40,15 +40,18 @@ def _compiling(graph: StateGraph, settings: dict[str, Any]) -> Callable[[Any], A
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests of files that name SERVER_WAYS as ON_SERVERS, or some of them, run on servers, too.
+    """Tests of files that name SERVER_WAYS as ON_SERVERS, or some of them, run on servers, too; or on ONE_SERVER.
 
-    The others run in memory, and in SQLite in one of two ways, some of them in the one and some in the other.
+    The others run in memory, and in SQLite in one of two ways, some of them in the one and some in the other. So it is
+    with the savers that are called in the other way.
     """
     if "open_app" in metafunc.fixturenames:
+        turn = crc32(metafunc.function.__name__.encode()) % 2
         servers = getattr(metafunc.module, "ON_SERVERS", [])
-        in_file = ["sqlite-sync", "sqlite_aio-async"][crc32(metafunc.function.__name__.encode()) % 2]
-        ways = WAYS if servers else ["memory-sync", "memory-async", in_file]
-        metafunc.parametrize("open_app", [*ways, *servers], indirect=True)
+        in_file = ["sqlite-sync", "sqlite_aio-async"]
+        in_file = [*in_file, ["sqlite-async", "sqlite_aio-sync"][turn]] if servers else [in_file[turn]]
+        on_servers = [EACH_SERVER_ONCE[turn]] if servers == ONE_SERVER else servers
+        metafunc.parametrize("open_app", ["memory-sync", "memory-async", *in_file, *on_servers], indirect=True)
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from signoff.graph import START, StateGraph
 from signoff.types import Command, RetryPolicy, interrupt
 
 from .programs import NEW, Log, Works, asking, beside
-from .ways import CONFIG, EACH_SERVER_ONCE
+from .ways import CONFIG, ONE_SERVER
 
-ON_SERVERS = EACH_SERVER_ONCE
+ON_SERVERS = ONE_SERVER
 
 
 class Shop:

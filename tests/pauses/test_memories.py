@@ -10,9 +10,9 @@ from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
 
 from .diaries import NESTED, Diary, Kept, Turn, around, plan
-from .ways import CONFIG, EACH_SERVER_ONCE
+from .ways import CONFIG, ONE_SERVER
 
-ON_SERVERS = EACH_SERVER_ONCE
+ON_SERVERS = ONE_SERVER
 
 
 def after_turns(open_app: Any, diary: Diary, *words: str, nested: str = "as a node", **settings: Any) -> Any:

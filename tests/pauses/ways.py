@@ -19,7 +19,10 @@ from signoff.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from .desk import Place, opened, opened_aio
 
-__all__ = ["CONFIG", "EACH_SERVER_ONCE", "SERVER_WAYS", "STORAGES", "WAYS", "AnyApp", "Memory", "OnServer", "on_thread"]
+__all__ = [
+    "CONFIG", "EACH_SERVER_ONCE", "ONE_SERVER", "SERVER_WAYS", "STORAGES", "WAYS",
+    "AnyApp", "Memory", "OnServer", "on_thread",
+]  # fmt: skip
 
 
 def on_thread(name: str) -> dict[str, Any]:
@@ -97,6 +100,7 @@ STORAGES: dict[str, Callable[[Path], Any]] = {"memory": Memory, "sqlite": Sqlite
 WAYS = [f"{storage}-{way}" for storage in STORAGES for way in ("sync", "async")]
 SERVER_WAYS = [f"{server}-{way}" for server in ("postgres", "redis") for way in ("sync", "async")]
 EACH_SERVER_ONCE = ["postgres-sync", "redis-async"]
+ONE_SERVER = ["one of these"]
 """For what the engine does, and not the saver."""
 
 

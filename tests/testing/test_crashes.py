@@ -21,7 +21,7 @@ LONG = [
 """Those that take longest are crashed at every third moment."""
 
 IN_FILES = [
-    "a_question_beside_work", "a_route_by_answer", "tasks_in_a_node", "a_graph_called_in_a_node", "a_second_branch",
+    "a_question_beside_work", "a_route_by_answer", "tasks_in_a_node", "a_graph_called_in_a_node",
 ]  # fmt: skip
 
 
