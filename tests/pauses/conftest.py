@@ -11,7 +11,7 @@ from signoff.drivers import holding
 from signoff.graph import StateGraph
 
 from .desk import Place
-from .ways import EACH_SERVER_ONCE, ONE_SERVER, SERVER_WAYS, STORAGES, WAYS, AnyApp, OnServer
+from .ways import ONE_SERVER, SERVER_WAYS, STORAGES, WAYS, AnyApp, OnServer
 
 Open = Callable[..., AnyApp]
 
@@ -50,7 +50,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         servers = getattr(metafunc.module, "ON_SERVERS", [])
         in_file = ["sqlite-sync", "sqlite_aio-async"]
         in_file = [*in_file, ["sqlite-async", "sqlite_aio-sync"][turn]] if servers else [in_file[turn]]
-        on_servers = [EACH_SERVER_ONCE[turn]] if servers == ONE_SERVER else servers
+        on_servers = [servers[turn]] if servers is ONE_SERVER else servers
         metafunc.parametrize("open_app", ["memory-sync", "memory-async", *in_file, *on_servers], indirect=True)
 
 

@@ -131,16 +131,19 @@ class People:
 
     def finish(self) -> None:
         """Answer what is open, as it is asked, until nothing is."""
-        for _ in range(50):
+        for _ in range(100):
             state = self.app.get_state(CONFIG)
             if not state.next:
                 return
             answers = {question.id: f"to {question.value}" for question in state.interrupts}
             try:
-                self.app.invoke(Command(resume=answers) if answers else None, CONFIG)
+                self.go_on(Command(resume=answers) if answers else None)
             except ReplayMismatch:
-                self.app.invoke(None, CONFIG)
+                self.go_on(None)
         raise AssertionError("it asks on and on")
+
+    def go_on(self, input: Any) -> None:
+        self.app.invoke(input, CONFIG)
 
 
 # One that has found something once, and whatever comes.

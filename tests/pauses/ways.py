@@ -100,7 +100,8 @@ STORAGES: dict[str, Callable[[Path], Any]] = {"memory": Memory, "sqlite": Sqlite
 WAYS = [f"{storage}-{way}" for storage in STORAGES for way in ("sync", "async")]
 SERVER_WAYS = [f"{server}-{way}" for server in ("postgres", "redis") for way in ("sync", "async")]
 EACH_SERVER_ONCE = ["postgres-sync", "redis-async"]
-ONE_SERVER = ["one of these"]
+ONE_SERVER = tuple(EACH_SERVER_ONCE)
+"""In the files that say so, each test runs in one of these."""
 """For what the engine does, and not the saver."""
 
 

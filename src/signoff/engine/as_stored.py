@@ -23,15 +23,19 @@ from signoff.engine.state import without_unsaved
 from signoff.engine.task import Outcome
 
 
-def stored_outcome(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:
-    """What is stored of a task that has come to something; unsaved: the keys that are not."""
+def stored_outcome(outcome: Outcome, unsaved: frozenset[str], known: Pending | None) -> Sequence[Write]:
+    """What is stored of a task that has come to something.
+
+    unsaved: the keys that are not stored.
+    known: what is stored of it already.
+    """
     if outcome.error is not None:
         beside: list[Write] = [(INTERRUPT, outcome.beside)] if outcome.beside else []
         error: list[Write] = [(ERROR, repr_of(outcome.error)), *beside]
         # A handler runs on the exception itself, perhaps after a crash, so it has to survive the trip.
         return [*error, (ERROR_SOURCE, outcome.error)] if outcome.task.node.handler else error
     if outcome.questions is not None or outcome.beside:
-        return [(INTERRUPT, outcome.questions or outcome.beside)]
+        return [(INTERRUPT, outcome.questions or outcome.beside), *_mended(outcome, known)]
     if outcome.signal is not None:
         return [(LEADS, stored_commands(outcome.signal))]
     writes = outcome.writes
@@ -40,9 +44,11 @@ def stored_outcome(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]
     return writes or [(NO_WRITES, None)]
 
 
-def asking_since(known: Pending, id: str) -> list[Write]:
+def _mended(outcome: Outcome, known: Pending | None) -> list[Write]:
     """What is stored with the question of a task that had failed before: that this is over."""
-    return [(ERROR, [known.errors[id]])] if id in known.errors else []
+    if outcome.questions is None or known is None or outcome.task.id not in known.errors:
+        return []
+    return [(ERROR, [known.errors[outcome.task.id]])]
 
 
 def stored_result(known: Pending, id: str) -> list[Write]:

@@ -7,10 +7,9 @@ what was answered, and what its calls have come to. Nodes behind it are held unt
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypedDict
 
-from signoff._reprs import repr_of
-from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, RESUME, WAITING
+from signoff.constants import RESUME, WAITING
 from signoff.engine import ids, pending
-from signoff.engine.as_stored import as_saved
+from signoff.engine.as_stored import as_saved, stored_outcome
 from signoff.engine.breakpoints import stops
 from signoff.engine.calls_before import told_by as told_before
 from signoff.engine.fold import add, fold
@@ -165,15 +164,9 @@ def carried(run: Run, over: Collection[str], waiting: Iterable[Outcome], answere
         if question not in answered:
             kept[ids.answer_id(question)] = [(RESUME, {question: answer})]
     for outcome in waiting:
-        kept[outcome.task.id] = _left_by(outcome)
+        kept[outcome.task.id] = list(stored_outcome(outcome, frozenset(), None))
         kept |= {id: list(writes) for id, writes, _ in outcome.asides if not ids.is_aside(id)}
     return [(id, writes, "") for id, writes in kept.items()]
-
-
-def _left_by(outcome: Outcome) -> list[Write]:
-    if outcome.error is not None:
-        return [(ERROR, repr_of(outcome.error)), (ERROR_SOURCE, outcome.error)]
-    return [(INTERRUPT, outcome.questions)]
 
 
 def _is_in_state(id: str) -> bool:

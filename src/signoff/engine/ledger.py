@@ -12,7 +12,7 @@ from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CONF
 from signoff.engine import exits
 from signoff.engine.arrivals import note_of_joins
-from signoff.engine.as_stored import asking_since, stored_outcome
+from signoff.engine.as_stored import stored_outcome
 from signoff.engine.effects import Save
 from signoff.engine.filing import Index
 from signoff.engine.moments import moment_of, renew_versions
@@ -160,9 +160,7 @@ class Ledger:
                 outcome.is_saved = True
                 task, writes = outcome.task, outcome.writes
                 if not writes or unsaved or not outcome.is_done:
-                    writes = stored_outcome(outcome, unsaved)
-                    if outcome.questions is not None and self.run.known is not None:
-                        writes = [*writes, *asking_since(self.run.known, task.id)]
+                    writes = stored_outcome(outcome, unsaved, self.run.known)
                 records.append((task.id, writes, task.saved_path))
                 if outcome.asides:
                     records += outcome.asides
