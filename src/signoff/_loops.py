@@ -89,7 +89,8 @@ async def _asked(
         await _heard_of(waiter, loop)
     except asyncio.CancelledError:
         if not waiter.done() and loop.is_running():
-            loop.call_soon_threadsafe(lambda: tasks[0].cancel())
+            # Not before it has begun: it may be there to give something back, and would not if it never did.
+            loop.call_soon_threadsafe(lambda: loop.call_soon(tasks[0].cancel))
         while not waiter.done() and loop.is_running():
             with suppress(asyncio.CancelledError):  # once more: it is on its way out already
                 await asyncio.wait([waiter], timeout=_STILL_RUNS_S)

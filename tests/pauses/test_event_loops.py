@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import threading
 
 import pytest
 import redis.asyncio
@@ -108,3 +109,26 @@ def test_more_runs_at_once_than_connections_wait_for_each_other(made):
         return found
 
     assert asyncio.run(program()) == [[["yes"]] * RUNS] * 3
+
+
+def test_what_is_called_off_in_another_loop_has_begun_there(portal):
+    begun, is_free = [], threading.Event()
+
+    async def home():
+        return Home(lambda: None)
+
+    async def give_back(what):
+        begun.append(what)
+
+    async def program():
+        there = portal.run(home())
+        portal.loop.call_soon_threadsafe(is_free.wait)  # so that it hears all of it at once
+        giving = asyncio.ensure_future(there.run(give_back, "a connection"))
+        await asyncio.sleep(0)
+        giving.cancel()
+        await asyncio.sleep(0)
+        is_free.set()
+        await asyncio.wait([giving])
+
+    asyncio.run(program())
+    assert begun == ["a connection"]
