@@ -947,3 +947,9 @@ def test_a_cache_policy_without_a_cache_is_told_in_the_log(caplog):
     caplog.clear()
     entrypoint(cache_policy=CachePolicy())(work)
     assert "Node 'work' has a cache_policy" in caplog.text
+
+
+def test_two_nodes_whose_tasks_could_not_be_told_apart_are_refused():
+    alike = "n2706822", "n2938566"  # one pair in millions
+    with pytest.raises(InvalidGraph, match="'n2706822' and 'n2938566' cannot be in one graph.*Rename one of them"):
+        StateGraph(Log).add_sequence([(name, work) for name in alike]).add_edge(START, alike[0]).compile()

@@ -1,5 +1,8 @@
 """What the checks of a saver or a store say about one that lacks something."""
 
+import subprocess
+import sys
+
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
@@ -47,3 +50,14 @@ def failures(saver):
 def test_a_check_that_fails_says_its_name_and_what_the_saver_lacks(saver, lack):
     said = failures(saver)
     assert any(lack in text and text.startswith(f"{name}: ") for name, text in said.items()), said
+
+
+def test_checks_that_python_leaves_out_are_not_passed():
+    checked = (
+        "from signoff.checkpoint.memory import InMemorySaver\n"
+        "from signoff.testing.conformance import savers\n"
+        "savers.CHECKS[0](savers.World(InMemorySaver))"
+    )
+    ran = subprocess.run([sys.executable, "-O", "-c", checked], capture_output=True, text=True, check=False)
+    assert ran.returncode != 0
+    assert "InvalidInput: python -O leaves out" in ran.stderr

@@ -9,6 +9,7 @@ from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, Tra
 from signoff.channels import BaseChannel
 from signoff.constants import JOIN, MISSING, PULL, START
 from signoff.engine import ids
+from signoff.errors import InvalidGraph
 
 Write = tuple[str, Any]
 """(channel, value)"""
@@ -183,8 +184,7 @@ class Program:
     """What is written to the state as new input leaves behind nodes that were due: what they had to do stays undone."""
 
     def __post_init__(self) -> None:
-        digests = {node.digest for node in self.nodes.values()}
-        assert len(digests) == len(self.nodes), "two names of nodes with one digest: rename one of them"
+        _check_apart(self.nodes)
         self.start = self.nodes.get(START)
         self.listeners = _listeners(self.nodes)
         self.opaque = frozenset(name for name, channel in self.channels.items() if not channel.is_plain)
@@ -218,6 +218,18 @@ class Program:
 def shown_as(name: str) -> str:
     """What errors call a program of this name."""
     return "graph" if name == UNNAMED else f"graph {name!r}"
+
+
+def _check_apart(nodes: Mapping[str, Node]) -> None:
+    """Refuse nodes whose tasks could not be told apart, however rare they are."""
+    by_digest: dict[str, str] = {}
+    for name, node in nodes.items():
+        other = by_digest.setdefault(node.digest, name)
+        if other != name:
+            raise InvalidGraph(
+                f"The nodes {other!r} and {name!r} cannot be in one graph: the ids of their tasks would be the same. "
+                "Rename one of them."
+            )
 
 
 def _listeners(nodes: dict[str, Node]) -> dict[str, tuple[str, ...]]:

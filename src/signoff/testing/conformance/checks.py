@@ -11,9 +11,16 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, TypeVar
 
+from signoff.errors import InvalidInput
+
 __all__ = ["Check", "cases", "checks_of", "raises"]
 
 F = TypeVar("F", bound=Callable[..., None])
+
+_LEFT_OUT = (
+    "python -O leaves out every assert, and with them what is checked here. Run the checks without -O, and without "
+    "PYTHONOPTIMIZE."
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,8 @@ class Check:
 
     def __call__(self, world: object) -> None:
         """Check it. What the function needs and the case does not say are attributes of the world."""
+        if not __debug__:
+            raise InvalidInput(_LEFT_OUT)
         needed = inspect.signature(self.function).parameters
         try:
             arguments = {name: self.case[name] if name in self.case else getattr(world, name) for name in needed}
