@@ -1,11 +1,15 @@
 """A nested graph that remembers, and that is called several times in one step: each call is a turn of its own."""
 
 import operator
+import sys
+import threading
 from contextlib import suppress
 from typing import Annotated, Any, TypedDict
 
 import pytest
 
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.engine import exits
 from signoff.errors import InvalidAnswer
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
@@ -216,3 +220,34 @@ def test_what_was_finished_beside_a_failure_that_is_caught_is_not_in_the_memory(
     app.invoke({"word": "one"})
     app.invoke({"word": "two"})
     assert diary.seen == [[], ["one"]]
+
+
+def test_a_turn_that_others_stand_on_has_been_handed_over_before():
+    remembered, handed_over = threading.Event(), threading.Event()
+
+    def watch(frame, event, _):
+        if event == "return" and frame.f_code is exits.leave.__code__:
+            handed_over.set()
+        if event == "return" and frame.f_code is exits.remember.__code__:
+            is_first = not remembered.is_set()
+            remembered.set()
+            if is_first:
+                handed_over.wait(10)  # by the other turn, if not by this one
+
+    graph = Payments(asks=False).graph
+
+    @task
+    def pay(word):
+        if word == "tax":
+            remembered.wait(10)
+        sys.setprofile(watch)
+        try:
+            return graph.invoke({"word": word})["kept"]
+        finally:
+            sys.setprofile(None)
+
+    @entrypoint(InMemorySaver())
+    def several(words):
+        return [call.result() for call in [pay(word) for word in words]]
+
+    assert several.invoke(["rent", "tax"], CONFIG, durability="exit") == [["rent: yes"], ["rent: yes", "tax: yes"]]

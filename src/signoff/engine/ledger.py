@@ -235,6 +235,7 @@ class Ledger:
         self._held += [commit, beside] if writes or closed else [commit]
         self._kept, self._kept_writes, self._kept_closed, self.run.kept_calls = None, [], [], []
         if self.run.around is not None:
+            self._release()  # first: whoever remembers it may stand on it at once
             exits.remember(self.run, state, commit, writes)
 
     def _calls(self) -> list[Record]:
