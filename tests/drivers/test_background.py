@@ -61,6 +61,38 @@ def test_what_comes_in_as_the_last_is_stored_is_stored_soon_too():
     assert saver.stored == [1, 2]
 
 
+class LooksFree(LetsIn):
+    """A lock that somebody takes right after another has seen that it is free."""
+
+    def locked(self):
+        was_locked = super().locked()
+        self._come_in()
+        return was_locked
+
+
+def test_what_somebody_begins_to_store_in_the_moment_in_which_another_looks_is_waited_for():
+    saver = Saver()
+    saver.may_store.clear()
+    background = Background(saver)
+    background._waiting.add(([1], None, False))
+    storing = threading.Thread(target=background._store_all)
+
+    def begin():
+        if storing.ident is None:
+            storing.start()
+            while background._waiting:
+                pass
+        else:
+            saver.may_store.set()
+
+    background._storing = LooksFree(begin)
+    background.wait()
+    is_stored = saver.stored == [1]
+    saver.may_store.set()
+    storing.join()
+    assert is_stored
+
+
 class Interrupted(BaseException):
     """What the handler of a signal raises."""
 

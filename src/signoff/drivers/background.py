@@ -74,12 +74,16 @@ class Background:
 
     def wait(self) -> None:
         """Go on when everything is stored."""
+        self._let_finish()  # whoever is storing takes all that there is, as a rule
+        if self._waiting:
+            self._have_stored()
+        self._let_finish()  # somebody may have begun with the last of it after the first look
+        self._waiting.raise_error()
+
+    def _let_finish(self) -> None:
         if self._storing.locked():
             with self._storing:
                 pass
-        if self._waiting:
-            self._have_stored()
-        self._waiting.raise_error()
 
     def _have_stored(self) -> None:
         """Wait for a thread that stores what is left: not for the one that was called, which perhaps was not woken."""
