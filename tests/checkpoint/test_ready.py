@@ -6,6 +6,9 @@ from typing import TypedDict
 import pytest
 
 from signoff.checkpoint.base import Lease
+from signoff.checkpoint.log.body import Changes
+from signoff.checkpoint.log.known import Known
+from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import MAX_DEPTH
 from signoff.checkpoint.log.ready import Ready
 from signoff.checkpoint.sqlite import SqliteSaver
@@ -171,3 +174,19 @@ def test_a_value_that_cannot_be_stored_is_named_as_ever(savers):
     builder.add_edge(START, "one").add_edge("one", "two")
     with pytest.raises(TypeError, match=r"text.*print|text: builtin"):
         builder.compile(checkpointer=savers[0]).invoke({"count": 0, "text": "x"}, CONFIG, durability="sync")
+
+
+class Forgetting(dict):
+    """What is on its way; another thread forgets all of it as soon as somebody has looked."""
+
+    def get(self, where):
+        found = super().get(where)
+        self.clear()
+        return found
+
+
+def test_what_others_forget_as_it_is_learned_is_learned():
+    where, known, memory = ("1", ""), Known("1", 0, 0, Changes({}, {})), Memory()
+    memory._ahead = Forgetting({where: known})
+    memory.learn({where: known})
+    assert memory.known(where, "1") is known

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -225,3 +226,18 @@ def test_runs_that_ask_at_once_need_few_commits(path):
         assert len(commits) < WRITERS, "four for each, one after the other"
 
     run(program, path)
+
+
+class GivingUp(deque):
+    """Those who wait: the last of them gives up as somebody is about to take it."""
+
+    def popleft(self):
+        if len(self) == 1:
+            self.clear()
+        return super().popleft()
+
+
+def test_a_writer_that_gives_up_as_another_takes_it_along_hurts_nobody(connection):
+    connection._waiting = GivingUp()
+    assert written_at_once(connection, [note("a"), note("b")]) == [None, None]
+    assert noted(connection) == {"a", "b"}

@@ -2,12 +2,15 @@
 
 import asyncio
 import threading
+import time
+from collections import deque
 from concurrent.futures import CancelledError, as_completed, wait
 from contextvars import copy_context
 
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.drivers import soon
 from signoff.drivers.futures import CallFuture
 from signoff.func import entrypoint, task
 
@@ -117,3 +120,13 @@ def test_as_completed_gets_all_calls_of_a_program():
         return sorted(future.result() for future in as_completed([double(number) for number in range(count)]))
 
     assert program.invoke(20, CONFIG) == [2 * number for number in range(20)]
+
+
+def test_calls_that_are_made_as_the_watch_ends_are_begun_with(monkeypatch):
+    monkeypatch.setattr(soon, "_IDLE_ROUNDS", 0)
+    while soon._is_watched:  # since another test
+        time.sleep(0)
+    monkeypatch.setattr(soon, "_waiting", deque([called(1), called(2)]))  # by two threads, in the same moment
+    made = [*soon._waiting]
+    soon._watch()
+    assert not wait(made, 10).not_done

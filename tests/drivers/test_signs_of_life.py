@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypedDict
 
@@ -109,3 +110,32 @@ def test_only_runs_that_have_their_thread_and_go_on_give_signs_of_life():
         for lease in leases:
             holding.let_go(lease.holder)
     assert set(saver.renewed) == {"goes on"}
+
+
+def test_a_run_that_begins_while_it_is_found_out_how_long_to_sleep_is_not_slept_over(monkeypatch):
+    slow, quick = Noting(), Noting()
+    slow.lease_s = 3600.0
+    first, second = (Lease(name, holding.new_holder(), None, epoch=1) for name in ("first", "second"))
+
+    class Held(dict):
+        def values(self):
+            found = [*super().values()]
+            if len(found) == 1 and not quick.renewed:
+                while holding._keeper is None:  # it has just begun
+                    time.sleep(0)
+                holding.hold(second, quick)
+            return found
+
+    while (keeper := holding._keeper) is not None:  # of another test
+        holding._wake.set()
+        keeper.join(PATIENCE_S)
+    monkeypatch.setattr(holding, "_held", Held())
+    monkeypatch.setattr(holding, "_sleeps_s", 0.0)
+    monkeypatch.setattr(holding, "_wake", threading.Event())
+    try:
+        holding.hold(first, slow)
+        assert quick.was_renewed.wait(PATIENCE_S)
+    finally:
+        for lease in (first, second):
+            holding.let_go(lease.holder)
+        holding._wake.set()

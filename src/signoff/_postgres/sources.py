@@ -185,18 +185,20 @@ class _Address:
 
     def close(self) -> None:
         self._is_closed = True
-        while self._spare:
-            self._spare.pop().close()
+        while (conn := self._put_by()) is not None:
+            conn.close()
 
     def _alive(self) -> Conn | None:
-        while True:
-            try:
-                conn = self._spare.pop()  # the last one used is the one least likely to be forgotten by a firewall
-            except IndexError:
-                return None
-            if is_alive(conn):
-                return conn
+        while (conn := self._put_by()) is not None and not is_alive(conn):
             conn.close()
+        return conn
+
+    def _put_by(self) -> Conn | None:
+        """A connection that was put by, if there is one. Other threads take them, too."""
+        try:
+            return self._spare.pop()  # the last one used is the one least likely to be forgotten by a firewall
+        except IndexError:
+            return None
 
 
 class _One:

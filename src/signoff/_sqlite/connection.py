@@ -173,8 +173,12 @@ class Connection:
         return turn.come_to(self._write_alone(turn.effect))
 
     def _take_waiting(self) -> Iterator[Turn]:
-        while self._waiting:
-            yield self._waiting.popleft()
+        while True:
+            try:
+                turn = self._waiting.popleft()
+            except IndexError:  # all are taken; or one that waited has just given up
+                return
+            yield turn
 
     def _write_all(self, turns: Sequence[Turn]) -> None:
         if self.conn.in_transaction:

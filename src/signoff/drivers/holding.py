@@ -3,6 +3,7 @@
 import threading
 from functools import partial
 from itertools import count
+from math import inf
 from typing import Any, NamedTuple
 
 from signoff._forks import in_child
@@ -113,11 +114,13 @@ def _start_keeper() -> None:
 def _keep() -> None:
     """Renew what is held, while anything is."""
     global _keeper, _sleeps_s
+    _sleeps_s = inf  # so that a run which begins while it is being found out how long to sleep wakes it
     while timed := [held.saver.lease_s for held in list(_held.values()) if held.saver.lease_s is not None]:
         _sleeps_s = min(timed) / 3
         _wake.wait(_sleeps_s)
         _wake.clear()
         _renew_all()
+        _sleeps_s = inf
     _keeper = None
     if any(held.saver.lease_s is not None for held in list(_held.values())):
         _start_keeper()  # for a run that saw one in the very moment in which it stopped

@@ -67,7 +67,8 @@ def _watch() -> None:
         if newest is not None and _newest() is newest:
             _start_oldest()
     _stop_watching()
-    _start_oldest()  # one that came at the last moment
+    while _waiting:  # those that came at the last moment
+        _start_oldest()
 
 
 def _newest() -> Call | None:

@@ -75,7 +75,7 @@ class Memory:
         for where, one in news.items():
             known[where] = one
             if ahead and ahead.get(where) is one:
-                del ahead[where]
+                ahead.pop(where, None)  # unless somebody else has, in this moment
         if len(known) > SIZE:
             with self._lock:
                 for place in list(known)[: len(known) - SIZE * 7 // 8]:
