@@ -10,6 +10,7 @@
 
 import operator
 import sqlite3
+import sys
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.engine.ledger import Ledger
 from signoff.errors import SaverUnavailable, ThreadBusy
 from signoff.func import task
 from signoff.graph import END, START, StateGraph
@@ -394,3 +396,29 @@ def test_with_exit_a_turn_is_stored_together_with_the_one_beside_it_that_it_stan
     config = on_thread("1")
     assert len(app.invoke(NEW, config, durability="exit")["__interrupt__"]) == 1
     assert app.invoke(Command(resume="yes"), config) == NEW
+
+
+def test_with_exit_a_call_that_finishes_as_the_question_beside_it_is_stored_is_not_made_again():
+    is_storing, is_made, works = threading.Event(), threading.Event(), Works()
+    pay = task(works.node("pay"), name="pay")
+
+    def watch(frame, event, _):
+        if event == "call" and frame.f_code is Ledger._commit.__code__ and not is_storing.is_set():
+            is_storing.set()
+            is_made.wait(10)
+
+    def order(state):
+        is_storing.wait(10)
+        paid = pay(state).result()
+        is_made.set()
+        return {"log": [*paid["log"], interrupt("order?")]}
+
+    app = beside(ask=asking("ask?"), order=order).compile(checkpointer=InMemorySaver())
+    sys.setprofile(watch)
+    try:
+        asked = app.invoke(NEW, on_thread("1"), durability="exit")["__interrupt__"]
+    finally:
+        sys.setprofile(None)
+    answers = {question.id: "yes" for question in asked}
+    assert app.invoke(Command(resume=answers), on_thread("1"), durability="exit") == {"log": ["yes", "pay", "yes"]}
+    assert works.done == {"pay": 1}

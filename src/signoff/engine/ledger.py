@@ -5,7 +5,7 @@ async   each step is stored while the next one runs
 exit    the last step is stored when the run ends, pauses, fails or is drained
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from signoff.checkpoint.base import Commit, Filing
 from signoff.config import RunnableConfig
@@ -229,23 +229,21 @@ class Ledger:
         state, stand, source, is_open = kept
         state.go_back(stand)
         exits.keep_as_it_is(self.run, state)
-        writes, closed = [*self._kept_writes, *self._calls_at(state.checkpoint_id)], self._kept_closed
+        calls, closed = self.run.kept_calls[:], self._kept_closed
+        writes = [*self._kept_writes, *_made_at(calls, state.checkpoint_id)]
         beside = self._alone(writes, state.checkpoint_id, Filing(closed=closed) if closed else None)
         commit = self._commit(state, source, (), is_open)
         self._held += [commit, beside] if writes or closed else [commit]
-        self._kept, self._kept_writes, self._kept_closed, self.run.kept_calls = None, [], [], []
+        self._kept, self._kept_writes, self._kept_closed, self.run.kept_calls[: len(calls)] = None, [], [], []
         if self.run.around is not None:
             self._release()  # first: whoever remembers it may stand on it at once
             exits.remember(self.run, state, commit, writes)
 
     def _calls(self) -> list[Record]:
         """With `exit`: what calls have come to at the newest checkpoint, and is not stored yet."""
-        calls = self._calls_at(self._stored_id)
-        self.run.kept_calls = []
-        return calls
-
-    def _calls_at(self, id: str | None) -> list[Record]:
-        return [call for checkpoint_id, call in self.run.kept_calls if checkpoint_id == id]
+        calls = self.run.kept_calls[:]
+        self.run.kept_calls[: len(calls)] = []  # those that other threads have added since stay in it
+        return _made_at(calls, self._stored_id)
 
     def _alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> Commit:
         return Commit((self.run.thread_id, self.run.ns, checkpoint_id), writes, filing=filing)
@@ -266,3 +264,8 @@ class Ledger:
             self._takes, self._lease.is_over = False, ends
         self._held, self._sent = [], save
         return save
+
+
+def _made_at(calls: Iterable[tuple[str, Record]], checkpoint_id: str | None) -> list[Record]:
+    """Calls that belong to a checkpoint."""
+    return [call for id, call in calls if id == checkpoint_id]
