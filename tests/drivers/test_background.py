@@ -2,11 +2,14 @@
 
 import asyncio
 import threading
+from contextlib import suppress
 
 import pytest
 
+from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.drivers.aio_background import AsyncBackground
 from signoff.drivers.background import MOST, Background
+from signoff.func import entrypoint, task
 
 
 class Saver:
@@ -193,3 +196,29 @@ def test_an_error_that_nobody_waited_for_is_raised_at_the_next_call():
         assert saver.stored == []
 
     in_loop(program)
+
+
+# In a run
+
+
+def test_calls_that_are_the_first_to_be_stored_at_the_same_moment_are_stored_by_one(tmp_path, monkeypatch):
+    both, made = threading.Barrier(2), []
+
+    class Slow(Background):
+        def __init__(self, saver):
+            made.append(self)
+            with suppress(threading.BrokenBarrierError):
+                both.wait(0.2)
+            super().__init__(saver)
+
+    monkeypatch.setattr("signoff.drivers.sync.Background", Slow)
+    pay = task(lambda number: both_paying.wait(10) and number, name="pay")
+    both_paying = threading.Barrier(2)
+    with SqliteSaver.from_conn_string(tmp_path / "runs.db") as saver:
+
+        @entrypoint(saver)
+        def several(numbers):
+            return [call.result() for call in [pay(number) for number in numbers]]
+
+        several.invoke([1, 2], {"configurable": {"thread_id": "1"}}, durability="async")
+    assert len(made) == 1

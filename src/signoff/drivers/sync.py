@@ -1,12 +1,14 @@
 """The sync driver: effects are performed by calling; several tasks run in threads, a lone one in place."""
 
 import contextvars
+import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from signoff._forks import free
 from signoff.checkpoint.serde.own import reading_for
 from signoff.drivers import holding
 from signoff.drivers.background import Background
@@ -19,6 +21,8 @@ from signoff.engine.task import Outcome, Task
 
 MAX_THREADS = 64
 """How many tasks of one run are worked on at a time, unless the caller sets max_concurrency."""
+
+_first = free(threading.Lock())
 
 
 class Driver:
@@ -151,13 +155,19 @@ class Driver:
                     self._background.wait()
                 saver.store(prepared, lease, ends=effect.ends)
             else:
-                if self._background is None:
-                    self._background = Background(saver)
-                self._background.save(saver.prepare(effect.commits), lease, ends=effect.ends)
+                prepared = saver.prepare(effect.commits)
+                self._beside(saver).save(prepared, lease, ends=effect.ends)
             effect.is_handed_over = True
         except Exception as error:
             self.host.saver_failed(error)
             raise
+
+    def _beside(self, saver: Any) -> Background:
+        """What stores beside the run: one thing, though calls in several threads may be the first to need it."""
+        if self._background is None:
+            with _first:
+                self._background = self._background or Background(saver)
+        return self._background
 
     def check(self, effect: Check) -> None:
         self.host.check_writes(effect.writes)
