@@ -249,15 +249,16 @@ class Scope(Failing):
     def config(self) -> RunnableConfig:
         """The config that the task's own calls get."""
         if self._config is None:
-            self._config = merge_configs(self.host.config, facts.config_of(self))
+            config = merge_configs(self.host.config, facts.config_of(self))
             # The name and the id are those of the run itself, not of what its tasks call.
-            self._config.pop("run_id", None)
-            self._config.pop("run_name", None)
+            config.pop("run_id", None)
+            config.pop("run_name", None)
             if self.callbacks is not None:
-                self._config["callbacks"] = self.callbacks
-            elif not self._config.get("callbacks"):
+                config["callbacks"] = self.callbacks
+            elif not config.get("callbacks"):
                 # There even if nobody listens, so that a node may hand them on without asking.
-                self._config["callbacks"] = _ambient.unheard(is_async=self.host.loop is not None)
+                config["callbacks"] = _ambient.unheard(is_async=self.host.loop is not None)
+            self._config = config  # not before: threads beside the task look at it, too
         return self._config
 
     def tell_to(self, callbacks: Any) -> None:

@@ -76,10 +76,11 @@ class Pending:
         What tasks told as they asked is sorted by when they did. The number of what a caller wrote is its place.
         """
         if self._beside is None:
-            beside = [id for id in self.results if id.startswith(ids.BESIDE)]
-            self._beside = [*filter(ids.is_aside, beside)]
-            for id in sorted(filter(ids.is_caller, beside)):
-                self._beside.insert(ids.caller_place(id), id)
+            found = [id for id in self.results if id.startswith(ids.BESIDE)]
+            beside = [*filter(ids.is_aside, found)]
+            for id in sorted(filter(ids.is_caller, found)):
+                beside.insert(ids.caller_place(id), id)
+            self._beside = beside  # not before: other threads look at it, too
         return self._beside
 
     def tell(self, id: str, writes: list[Write]) -> None:
