@@ -29,8 +29,8 @@ def hear(run: Run, outcomes: Iterable[Outcome]) -> Steps[None]:
                     path = (question.origin or {}).get("path", outcome.task.name)
                     yield from _note(run, path, question.id, shown(question.value))
             for id, text in {**_left(run, outcome.task), **_left_in_calls(run, outcome.task)}.items():
-                del run.found[id]
-                yield from _note(run, outcome.task.name, id, text)
+                if run.found.pop(id, None) is not None:
+                    yield from _note(run, outcome.task.name, id, text)
 
 
 def _note(run: Run, path: str, id: str, text: str) -> Steps[None]:
@@ -61,8 +61,7 @@ def _take(run: Run, task: Task, question: Interrupt[Any]) -> bool:
     known, id = run.known, question.id
     if known is None or id not in run.found or not is_own(known, task, id, question.key, question.origin):
         return False
-    del run.found[id]
-    return True
+    return run.found.pop(id, None) is not None
 
 
 def _left(run: Run, task: Task) -> dict[str, str]:
