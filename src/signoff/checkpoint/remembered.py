@@ -28,17 +28,25 @@ def not_among_newest(made: Made, tasks: Mapping[str, Collection[str]], count: in
     roots = sorted(made.get("", ()), reverse=True)[:count]
     waiting = {task_id for id in roots for task_id in tasks.get(id, ())}
     staying = {
-        ns: _belonging(made, ns, roots, count, _task_of(ns) in waiting) | _recalled(made, ns, roots) for ns in made
+        ns: _belonging(made, ns, roots, count, _task_of(ns) in waiting)
+        | _recalled(made, ns, roots)
+        | _standing(made, ns, roots, waiting)
+        for ns in made
     }
     return _without(made, staying)
 
 
-def not_newest(made: Made) -> set[tuple[str, str]]:
-    """The checkpoints that are not the newest of their namespace; of a graph that remembers, not what it knows now."""
-    root = max(made.get("", ()), default=None)
+def not_newest(made: Made, tasks: Mapping[str, Collection[str]]) -> set[tuple[str, str]]:
+    """The checkpoints that are not the newest of their namespace; of a graph that remembers, not what it knows now,
+    nor where tasks stand in it that wait."""
     newest = {ns: {max(of_ns)} for ns, of_ns in made.items() if of_ns}
-    recalled = {ns: _recalled(made, ns, [root]) for ns in made if _remembers(ns)} if root is not None else {}
-    return _without(made, {**newest, **recalled})
+    root = max(made.get("", ()), default=None)
+    if root is None:
+        return _without(made, newest)
+    waiting = {*tasks.get(root, ())}
+    remembering = [ns for ns in made if _remembers(ns)]
+    known = {ns: _recalled(made, ns, [root]) | _standing(made, ns, [root], waiting) for ns in remembering}
+    return _without(made, {**newest, **known})
 
 
 def rebased(made: Made, going: Collection[tuple[str, str]]) -> dict[str, Branch]:
@@ -91,6 +99,23 @@ def _recalled(made: Made, ns: str, roots: Sequence[str]) -> set[str]:
     if not _remembers(ns) or not roots:
         return set()
     return {id for branch in _branches(made, roots) if (id := _recalled_on(made, ns, branch)) is not None}
+
+
+def _standing(made: Made, ns: str, roots: Sequence[str], waiting: Collection[str]) -> set[str]:
+    """Where tasks stand in a graph that remembers, in the middle of their turns: several may have called it.
+
+    They wait with a root that stays, or their graph was begun under it.
+    """
+    if not _remembers(ns):
+        return set()
+    newest = {about.get("called_by"): id for id, about in sorted(made[ns].items(), key=lambda one: one[0])}
+    return {id for caller, id in newest.items() if caller and _is_under_way(made[ns][id], roots, waiting)}
+
+
+def _is_under_way(about: Mapping[str, Any], roots: Sequence[str], waiting: Collection[str]) -> bool:
+    parents = about.get("parents", {})
+    around = {about["called_by"], *(_task_of(ns) for ns in parents)}
+    return parents.get("") in roots or not around.isdisjoint(waiting)
 
 
 def _branches(made: Made, roots: Sequence[str]) -> list[Branch | None]:
