@@ -315,6 +315,36 @@ def test_of_tasks_that_wait_in_one_graph_that_remembers_none_is_begun_again(kind
     assert (paid, log) == (["shoes", "socks"], ["shoes", "paid", "yes", "socks", "paid", "yes"])
 
 
+@pytest.mark.parametrize("tidy", [keep_one_that_waits, prune])
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_graph_that_remembers_knows_what_it_knew_though_a_task_waits_in_the_middle_of_a_turn(
+    kind, tidy, request, tmp_path
+):
+    def note(state: Log) -> dict[str, Any]:
+        return {"log": [interrupt("Note it?")]}
+
+    memory = StateGraph(Log).add_node("note", note).add_edge(START, "note").compile(checkpointer=True)
+
+    def call(state: Log) -> dict[str, Any]:
+        if state["log"] == ["late"]:
+            interrupt("Ready?")
+        return {"log": [memory.invoke(state)["log"]]}
+
+    graph = StateGraph(Log).add_node("call", call)
+    graph.add_conditional_edges(START, lambda state: [Send("call", {"log": [what]}) for what in state["log"][-1]])
+    config: Any = {**on("ana"), "max_concurrency": 1}
+    with opened(kind, request, tmp_path) as saver:
+        app = graph.compile(checkpointer=saver)
+        app.invoke({"log": [["first"]]}, config)
+        app.invoke(Command(resume="yes"), config)
+        app.invoke({"log": [["waits", "late"]]}, config)
+        tidy(saver)
+        for value in ("Ready?", "Note it?"):
+            asked = [one.id for one in app.get_state(config).interrupts if one.value == value]
+            log = app.invoke(Command(resume=dict.fromkeys(asked, "yes")), config)["log"]
+    assert ["first", "yes", "late", "yes"] in log
+
+
 @pytest.mark.parametrize("kind", DATABASES)
 def test_a_copy_made_while_somebody_answers_waits_with_its_question_or_goes_on_without(kind, request, tmp_path):
     moment = 0

@@ -102,20 +102,23 @@ def _recalled(made: Made, ns: str, roots: Sequence[str]) -> set[str]:
 
 
 def _standing(made: Made, ns: str, roots: Sequence[str], waiting: Collection[str]) -> set[str]:
-    """Where tasks stand in a graph that remembers, in the middle of their turns: several may have called it.
+    """Where tasks stand in a graph that remembers, in the middle of their turns, and what it knew before these.
 
-    They wait with a root that stays, or their graph was begun under it.
+    Several may have called it, and others may call it yet.
     """
     if not _remembers(ns):
         return set()
-    newest = {about.get("called_by"): id for id, about in sorted(made[ns].items(), key=lambda one: one[0])}
-    return {id for caller, id in newest.items() if caller and _is_under_way(made[ns][id], roots, waiting)}
+    halves = {id: about for id, about in made[ns].items() if _is_under_way(about, roots, waiting)}
+    newest = {halves[id]["called_by"]: id for id in sorted(halves)}
+    before = {id: about for id, about in made[ns].items() if id not in halves}
+    return {*newest.values(), *(_recalled({**made, ns: before}, ns, roots) if halves else ())}
 
 
 def _is_under_way(about: Mapping[str, Any], roots: Sequence[str], waiting: Collection[str]) -> bool:
+    """Whether a turn belongs to a task that waits with a root that stays, or was begun under it."""
     parents = about.get("parents", {})
-    around = {about["called_by"], *(_task_of(ns) for ns in parents)}
-    return parents.get("") in roots or not around.isdisjoint(waiting)
+    around = {about.get("called_by"), *(_task_of(ns) for ns in parents)}
+    return "called_by" in about and (parents.get("") in roots or not around.isdisjoint(waiting))
 
 
 def _branches(made: Made, roots: Sequence[str]) -> list[Branch | None]:
