@@ -4,6 +4,9 @@ import asyncio
 
 import pytest
 
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.questions import Wanted
+from signoff.errors import ReplayMismatch
 from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, RetryPolicy, interrupt
@@ -285,3 +288,34 @@ def test_a_task_that_has_finished_or_asks_since_it_has_failed_shows_that_in_the_
     assert app.invoke(Command(resume="yes"))["log"] == ["yes", "finished"]
     before = next(one for one in app.history() if one.tasks and one.tasks[0].name == "finishes")
     assert {one.error for one in before.tasks if one.name == failing} == {"LookupError('broken')"}
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_an_answer_that_a_failure_beside_keeps_from_being_handed_over_is_not_filed_as_open(turns):
+    """Another task fails in any turn of the event loop: before, after, or at the same moment."""
+
+    async def pay(state):
+        return {"log": [interrupt(f"pay {len(state['log'])}?")]}
+
+    async def ask(state):
+        return {"log": [interrupt("one?"), interrupt("two?")]}
+
+    async def fail(state):
+        interrupt("ok?")
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        raise LookupError("broken")
+
+    saver = InMemorySaver()
+    app = beside(inside=beside(pay=pay, ask=ask).compile(), fail=fail).compile(checkpointer=saver)
+
+    async def run():
+        await app.ainvoke(NEW, CONFIG)
+        state = await app.aget_state(CONFIG, subgraphs=True)
+        await app.aupdate_state(state.tasks[0].state.config, {"log": ["changed by hand"]})
+        with pytest.raises((LookupError, ReplayMismatch)):
+            await app.ainvoke(Command(resume={one.id: "yes" for one in state.interrupts}), CONFIG)
+
+    asyncio.run(run())
+    asked = {question.value for question in app.get_state(CONFIG).interrupts}
+    assert {question.value for question in saver.find_questions(Wanted())} == asked

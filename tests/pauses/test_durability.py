@@ -422,3 +422,48 @@ def test_with_exit_a_call_that_finishes_as_the_question_beside_it_is_stored_is_n
     answers = {question.id: "yes" for question in asked}
     assert app.invoke(Command(resume=answers), on_thread("1"), durability="exit") == {"log": ["yes", "pay", "yes"]}
     assert works.done == {"pay": 1}
+
+
+class Bank:
+    """Work that is done at once, and work that fails at first."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def pay(self, state):
+        self.done.append("pay")
+        return {"log": ["paid"]}
+
+    def book(self, state):
+        self.done.append("book")
+        if self.done.count("book") == 1:
+            raise ConnectionError("the books are away")
+        return {"log": ["booked"]}
+
+
+def tried_twice(work):
+    again = RetryPolicy(max_attempts=2, initial_interval=0, jitter=False, retry_on=ConnectionError)
+    return StateGraph(Log).add_node("work", work, retry_policy=again).add_edge(START, "work")
+
+
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+def test_a_graph_in_a_graph_does_not_repeat_in_another_try_what_it_has_finished(open_app, durability):
+    bank = Bank()
+    inner = line(pay=bank.pay, book=bank.book).compile()
+    middle = line(inner=lambda state: inner.invoke(state)).compile()
+    app = open_app(tried_twice(lambda state: middle.invoke(state)))
+    assert app.invoke(NEW, durability=durability) == {"log": ["paid", "booked"]}
+    assert bank.done == ["pay", "book", "book"]
+
+
+@pytest.mark.parametrize("remembers", [None, True])
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+def test_a_graph_that_was_answered_does_not_repeat_in_another_try_what_it_has_finished(open_app, durability, remembers):
+    bank = Bank()
+    nodes = {"pay": bank.pay, "book": bank.book}
+    asked = {name: lambda state, work=work, name=name: interrupt(name) and work(state) for name, work in nodes.items()}
+    inner = beside(**asked).compile(checkpointer=remembers)
+    app = open_app(tried_twice(lambda state: inner.invoke(state)))
+    first, second = app.invoke(NEW, durability=durability)["__interrupt__"]
+    app.invoke(Command(resume={first.id: "yes", second.id: "yes"}), durability=durability)
+    assert sorted(bank.done) == ["book", "book", "pay"]

@@ -14,7 +14,7 @@ from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.testing.conformance import savers
 from signoff.testing.conformance._saver_words import put, values_of
-from signoff.types import Command, interrupt
+from signoff.types import Command, Send, interrupt
 
 from .savers import DATABASES, KINDS, opened
 
@@ -282,6 +282,67 @@ def test_a_nested_graph_that_waits_while_others_go_on_is_not_begun_again(kind, r
         assert saver.keep_last(1, with_questions=True).checkpoints > 0
         assert app.invoke(Command(resume="yes"), on("ana"))["log"] == ["pack", "weigh", "send", "paid", "yes"]
     assert paid == ["shoes"]
+
+
+def keep_one_that_waits(saver: Any) -> None:
+    saver.keep_last(1, with_questions=True)
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+@pytest.mark.parametrize("tidy", [keep_one_that_waits, prune])
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_tasks_that_wait_in_one_graph_that_remembers_none_is_begun_again(kind, tidy, pause, request, tmp_path):
+    paid = []
+
+    def pay(state: Log) -> dict[str, Any]:
+        paid.append(state["log"][-1])
+        return {"log": ["paid"]}
+
+    def confirm(state: Log) -> dict[str, Any]:
+        return {"log": [interrupt("Delivered?")]}
+
+    order = StateGraph(Log).add_sequence([pay, confirm]).add_edge(START, "pay").compile(checkpointer=True)
+    orders = [Send("order", {"log": [what]}) for what in ("shoes", "socks")]
+    graph = StateGraph(Log).add_node("order", lambda state: {"log": order.invoke(state)["log"][-3:]})
+    graph.add_sequence([(name, lambda state: {"log": []}) for name in ("pack", "send")])
+    graph.add_conditional_edges(START, lambda state: [*orders, "pack"], ["order", "pack"])
+    config: Any = {**on("ana"), "max_concurrency": 1}
+    with opened(kind, request, tmp_path) as saver:
+        app = graph.compile(checkpointer=saver, pause=pause)
+        asked = app.invoke({"log": []}, config)["__interrupt__"]
+        tidy(saver)
+        log = app.invoke(Command(resume={one.id: "yes" for one in asked}), config)["log"]
+    assert (paid, log) == (["shoes", "socks"], ["shoes", "paid", "yes", "socks", "paid", "yes"])
+
+
+@pytest.mark.parametrize("tidy", [keep_one_that_waits, prune])
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_graph_that_remembers_knows_what_it_knew_though_a_task_waits_in_the_middle_of_a_turn(
+    kind, tidy, request, tmp_path
+):
+    def note(state: Log) -> dict[str, Any]:
+        return {"log": [interrupt("Note it?")]}
+
+    memory = StateGraph(Log).add_node("note", note).add_edge(START, "note").compile(checkpointer=True)
+
+    def call(state: Log) -> dict[str, Any]:
+        if state["log"] == ["late"]:
+            interrupt("Ready?")
+        return {"log": [memory.invoke(state)["log"]]}
+
+    graph = StateGraph(Log).add_node("call", call)
+    graph.add_conditional_edges(START, lambda state: [Send("call", {"log": [what]}) for what in state["log"][-1]])
+    config: Any = {**on("ana"), "max_concurrency": 1}
+    with opened(kind, request, tmp_path) as saver:
+        app = graph.compile(checkpointer=saver)
+        app.invoke({"log": [["first"]]}, config)
+        app.invoke(Command(resume="yes"), config)
+        app.invoke({"log": [["waits", "late"]]}, config)
+        tidy(saver)
+        for value in ("Ready?", "Note it?"):
+            asked = [one.id for one in app.get_state(config).interrupts if one.value == value]
+            log = app.invoke(Command(resume=dict.fromkeys(asked, "yes")), config)["log"]
+    assert ["first", "yes", "late", "yes"] in log
 
 
 @pytest.mark.parametrize("kind", DATABASES)

@@ -28,17 +28,25 @@ def not_among_newest(made: Made, tasks: Mapping[str, Collection[str]], count: in
     roots = sorted(made.get("", ()), reverse=True)[:count]
     waiting = {task_id for id in roots for task_id in tasks.get(id, ())}
     staying = {
-        ns: _belonging(made, ns, roots, count, _task_of(ns) in waiting) | _recalled(made, ns, roots) for ns in made
+        ns: _belonging(made, ns, roots, count, _task_of(ns) in waiting)
+        | _recalled(made, ns, roots)
+        | _standing(made, ns, roots, waiting)
+        for ns in made
     }
     return _without(made, staying)
 
 
-def not_newest(made: Made) -> set[tuple[str, str]]:
-    """The checkpoints that are not the newest of their namespace; of a graph that remembers, not what it knows now."""
-    root = max(made.get("", ()), default=None)
+def not_newest(made: Made, tasks: Mapping[str, Collection[str]]) -> set[tuple[str, str]]:
+    """The checkpoints that are not the newest of their namespace; of a graph that remembers, not what it knows now,
+    nor where tasks stand in it that wait."""
     newest = {ns: {max(of_ns)} for ns, of_ns in made.items() if of_ns}
-    recalled = {ns: _recalled(made, ns, [root]) for ns in made if _remembers(ns)} if root is not None else {}
-    return _without(made, {**newest, **recalled})
+    root = max(made.get("", ()), default=None)
+    if root is None:
+        return _without(made, newest)
+    waiting = {*tasks.get(root, ())}
+    remembering = [ns for ns in made if _remembers(ns)]
+    known = {ns: _recalled(made, ns, [root]) | _standing(made, ns, [root], waiting) for ns in remembering}
+    return _without(made, {**newest, **known})
 
 
 def rebased(made: Made, going: Collection[tuple[str, str]]) -> dict[str, Branch]:
@@ -91,6 +99,26 @@ def _recalled(made: Made, ns: str, roots: Sequence[str]) -> set[str]:
     if not _remembers(ns) or not roots:
         return set()
     return {id for branch in _branches(made, roots) if (id := _recalled_on(made, ns, branch)) is not None}
+
+
+def _standing(made: Made, ns: str, roots: Sequence[str], waiting: Collection[str]) -> set[str]:
+    """Where tasks stand in a graph that remembers, in the middle of their turns, and what it knew before these.
+
+    Several may have called it, and others may call it yet.
+    """
+    if not _remembers(ns):
+        return set()
+    halves = {id: about for id, about in made[ns].items() if _is_under_way(about, roots, waiting)}
+    newest = {halves[id]["called_by"]: id for id in sorted(halves)}
+    before = {id: about for id, about in made[ns].items() if id not in halves}
+    return {*newest.values(), *(_recalled({**made, ns: before}, ns, roots) if halves else ())}
+
+
+def _is_under_way(about: Mapping[str, Any], roots: Sequence[str], waiting: Collection[str]) -> bool:
+    """Whether a turn belongs to a task that waits with a root that stays, or was begun under it."""
+    parents = about.get("parents", {})
+    around = {about.get("called_by"), *(_task_of(ns) for ns in parents)}
+    return "called_by" in about and (parents.get("") in roots or not around.isdisjoint(waiting))
 
 
 def _branches(made: Made, roots: Sequence[str]) -> list[Branch | None]:

@@ -4,7 +4,7 @@ What a graph did that forgets is stored only if the step around it does not end 
 always. Until then the saver does not have it, so whoever calls such a graph again finds it here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -22,6 +22,8 @@ def leave(run: Run, commits: Sequence[Commit]) -> None:
     """
     assert run.around is not None, "asked only of a nested run"
     (run.kept_memories if run.remembers else run.around.kept_nested).extend([*commits, *taken(run.kept_nested)])
+    # If the run around tries again, the graphs inside of this one go on from there, too.
+    (run.memories if run.remembers else run.around.stopped_nested).update(run.stopped_nested)
 
 
 def leave_word(run: Run) -> None:
@@ -80,7 +82,27 @@ def remembered(run: Run) -> CheckpointTuple | None:
     return None if stands is None else stands._replace(checkpoint=deepcopy(stands.checkpoint))
 
 
+def completed(run: Run, saved: CheckpointTuple | None) -> CheckpointTuple | None:
+    """Where a nested run goes on, with what tasks have come to there in this run, and the saver does not have yet."""
+    if saved is None or run.around is None:
+        return saved
+    stands = _stands(run)
+    if stands is not None and stands.checkpoint["id"] == saved.checkpoint["id"]:
+        return saved  # it was told of all of it
+    place = run.thread_id, run.ns, saved.checkpoint["id"]
+    left = [*(commit for outer in _outwards(run) for commit in outer.kept_nested), *run.kept_memories]
+    since = [commit.writes for commit in left if commit.place == place and not commit.has_checkpoint]
+    more = [(task_id, *write) for records in since for task_id, made, _ in records for write in made]
+    return saved._replace(pending_writes=[*(saved.pending_writes or ()), *more]) if more else saved
+
+
 def _stands(run: Run) -> CheckpointTuple | None:
-    if run.around is None:
-        return None
-    return run.memories.get(run.ns) if run.remembers else run.around.stopped_nested.get(run.ns)
+    places = [*(outer.stopped_nested for outer in _outwards(run)), run.memories]
+    return next((place[run.ns] for place in places if run.ns in place), None)
+
+
+def _outwards(run: Run) -> Iterator[Run]:
+    """The runs around a nested one, the nearest first."""
+    while run.around is not None:
+        run = run.around
+        yield run

@@ -134,8 +134,11 @@ def _keep(
 
 
 def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
-    """The handlers that have to run now. An error that has none is raised."""
-    for outcome in filter(_is_fatal, outcomes):
+    """The handlers that have to run now. An error that has none is raised.
+
+    First what ends a run by itself: an answer that was not handed over is taken back then, and asked again.
+    """
+    for outcome in sorted(filter(_is_fatal, outcomes), key=lambda one: one.signal is None):
         raise outcome.signal or outcome.error or AssertionError("an outcome without a cause")
     return [handler_task(outcome.task, outcome.error) for outcome in outcomes if is_handled(outcome)]
 

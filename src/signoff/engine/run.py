@@ -182,7 +182,7 @@ class Run:
         if (self.given or self.found) and not self.is_nested:  # others beside a nested run may not have got theirs yet
             self.given.clear()
             self.found = {}
-        if self.stopped_nested:
+        if self.kept_nested or self.stopped_nested:
             self.kept_nested.clear()
             self.stopped_nested.clear()
 

@@ -10,7 +10,7 @@ from signoff.constants import NS_END, NS_SEP, TASKS, WAITING
 from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
-from signoff.engine.exits import remembered
+from signoff.engine.exits import completed, remembered
 from signoff.engine.plan import due_nodes
 from signoff.engine.run import Run
 from signoff.engine.state import restored
@@ -55,6 +55,7 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
             saved = yield from recalled(saved, run.branched_off)
         if run.called_by:
             saved = yield from _of_call(run, saved)
+        saved = completed(run, saved)
     if run.checkpoint_id is not None:
         newest: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
         run.newest_id = newest.checkpoint["id"] if newest is not None else None

@@ -23,7 +23,17 @@ from signoff.checkpoint.remembered import Made, not_newest, rebased
 from signoff.checkpoint.reopening import asked_again, graph_of
 from signoff.steps import Steps
 
-__all__ = ["Rule", "copy_thread", "delete_for_runs", "delete_threads", "keep_newest", "made_of", "prune", "without"]
+__all__ = [
+    "Rule",
+    "copy_thread",
+    "delete_for_runs",
+    "delete_threads",
+    "keep_newest",
+    "made_of",
+    "prune",
+    "tasks_of",
+    "without",
+]
 
 Rule = Callable[[Everything], Cleanup]
 
@@ -76,7 +86,7 @@ def prune(backend: Backend, thread_ids: Sequence[str], strategy: str) -> Steps[N
 
 def keep_newest(thread_id: str) -> Rule:
     """The rule that leaves the newest checkpoint of each namespace."""
-    return lambda found: without(thread_id, found, not_newest(made_of(found)), strays=True)
+    return lambda found: without(thread_id, found, not_newest(made_of(found), tasks_of(found)), strays=True)
 
 
 def made_of(found: Everything) -> Made:
@@ -85,6 +95,15 @@ def made_of(found: Everything) -> Made:
     for ns, id, _, _, _, body, *_ in found.rows:
         made.setdefault(ns, {})[id] = metadata_of(unpacked(body).metadata)
     return made
+
+
+def tasks_of(found: Everything) -> dict[str, set[str]]:
+    """The tasks that something is kept of with a checkpoint of the root."""
+    tasks: dict[str, set[str]] = {}
+    for ns, id, task_id, *_ in found.writes:
+        if not ns:
+            tasks.setdefault(id, set()).add(task_id)
+    return tasks
 
 
 def _without_runs(thread_id: str, runs: Collection[str], read: Kept | None, asked: Filed, found: Everything) -> Cleanup:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Raw, ThreadSize
 from signoff.checkpoint.log.body import unpacked
 from signoff.checkpoint.log.heads import head_of
-from signoff.checkpoint.log.keeping import Rule, made_of, without
+from signoff.checkpoint.log.keeping import Rule, made_of, tasks_of, without
 from signoff.checkpoint.log.writes import unpacked_writes
 from signoff.checkpoint.places import Place, reading_of
 from signoff.checkpoint.remembered import not_among_newest
@@ -125,22 +125,13 @@ def _counted(thread_id: str) -> Rule:
     return rule
 
 
-def _tasks(found: Everything) -> dict[str, set[str]]:
-    """The tasks that something is kept of with a checkpoint of the root."""
-    tasks: dict[str, set[str]] = {}
-    for ns, id, task_id, *_ in found.writes:
-        if not ns:
-            tasks.setdefault(id, set()).add(task_id)
-    return tasks
-
-
 def _newest(thread_id: str, count: int, seen: Any, *, dry_run: bool) -> Rule:
     """The rule that leaves the newest checkpoints, and a thread alone that somebody has gone on with meanwhile."""
 
     def rule(found: Everything) -> Cleanup:
         if tuple(found.seen) != tuple(seen):
             return Cleanup(thread_id)
-        cleanup = without(thread_id, found, not_among_newest(made_of(found), _tasks(found), count), strays=True)
+        cleanup = without(thread_id, found, not_among_newest(made_of(found), tasks_of(found), count), strays=True)
         cleanup.counted = cleanup.removed
         return Cleanup(thread_id, counted=cleanup.removed, size=cleanup.size) if dry_run else cleanup
 

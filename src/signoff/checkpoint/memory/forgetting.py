@@ -7,7 +7,7 @@ from signoff.checkpoint.memory import reading
 from signoff.checkpoint.memory.packing import Packing
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.spaces import Space
-from signoff.checkpoint.memory.threads import Thread, made_of, rebase
+from signoff.checkpoint.memory.threads import Thread, made_of, rebase, tasks_of
 from signoff.checkpoint.questions import Filing
 from signoff.checkpoint.remembered import not_newest
 from signoff.checkpoint.reopening import asked_again, graph_of
@@ -45,7 +45,7 @@ def _reopen(thread: Thread, space: Space, packing: Packing) -> None:
 
 def keep_newest(spaces: Mapping[str, Space]) -> None:
     """Forget all but the newest checkpoint of each namespace."""
-    going = not_newest(made_of(spaces))
+    going = not_newest(made_of(spaces), tasks_of(spaces))
     rebase(spaces, {id for ns, id in going if not ns})
     for ns, space in spaces.items():
         space.begin_with({id for id in space.moments if (ns, id) not in going})

@@ -9,7 +9,7 @@ from signoff.checkpoint.log.retention import Freed, age_of, checked_count, check
 from signoff.checkpoint.memory.packed import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.spaces import Space
-from signoff.checkpoint.memory.threads import Thread, made_of, rebase
+from signoff.checkpoint.memory.threads import Thread, made_of, rebase, tasks_of
 from signoff.checkpoint.places import checked_threads
 from signoff.checkpoint.remembered import not_among_newest
 from signoff.constants import RESUME
@@ -71,15 +71,9 @@ def _stored_at(thread: Thread) -> datetime:
 def _going(spaces: Mapping[str, Space], count: int) -> dict[str, set[str]]:
     """The checkpoints that do not stay, by namespace."""
     going: dict[str, set[str]] = {ns: set() for ns in spaces}
-    for ns, id in not_among_newest(made_of(spaces), _tasks(spaces), count):
+    for ns, id in not_among_newest(made_of(spaces), tasks_of(spaces), count):
         going[ns].add(id)
     return going
-
-
-def _tasks(spaces: Mapping[str, Space]) -> dict[str, set[str]]:
-    """The tasks that something is kept of with a checkpoint of the root."""
-    root = spaces.get("")
-    return {id: {write[0] for write in root.kept(id)} for id in root.writes} if root is not None else {}
 
 
 def _drop(spaces: dict[str, Space], going: Mapping[str, set[str]]) -> None:

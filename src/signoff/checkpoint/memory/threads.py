@@ -10,7 +10,7 @@ from signoff.checkpoint.memory.spaces import Space
 from signoff.checkpoint.questions import Filing, Question
 from signoff.checkpoint.remembered import Made, rebased
 
-__all__ = ["Thread", "made_of", "rebase"]
+__all__ = ["Thread", "made_of", "rebase", "tasks_of"]
 
 
 class Thread:
@@ -87,3 +87,9 @@ def rebase(spaces: Mapping[str, Space], going: Set[str]) -> None:
 def made_of(spaces: Mapping[str, Space]) -> Made:
     """The metadata of all checkpoints of a thread."""
     return {ns: {id: moment.metadata() for id, moment in space.moments.items()} for ns, space in spaces.items()}
+
+
+def tasks_of(spaces: Mapping[str, Space]) -> dict[str, set[str]]:
+    """The tasks that something is kept of with a checkpoint of the root."""
+    root = spaces.get("")
+    return {id: {write[0] for write in root.kept(id)} for id in root.writes} if root is not None else {}
