@@ -48,8 +48,7 @@ def keep_as_it_is(run: Run, state: State) -> None:
 
 def remember(run: Run, state: State, commit: Commit, writes: Sequence[Record]) -> None:
     """Note where a nested run stands, for a run of the same graph that begins before it is stored."""
-    around, moment = run.around, commit.moment
-    assert around is not None, "asked only of a nested run"
+    moment = commit.moment
     assert moment is not None, "asked only after a step"
     checkpoint: Any = moment.heading()
     unsaved = run.program.unsaved
@@ -63,8 +62,15 @@ def remember(run: Run, state: State, commit: Commit, writes: Sequence[Record]) -
         checkpoint_config(run.thread_id, run.ns, parent_id) if parent_id else None,
         [],
     )
-    (run.memories if run.remembers else around.stopped_nested)[run.ns] = stands
+    _note(run, stands)
     add(run, writes)
+
+
+def begin_at(run: Run, saved: CheckpointTuple | None) -> CheckpointTuple | None:
+    """Note where a nested run goes on, if that is stored: what it does there is not, until the run around it ends."""
+    if run.around is not None and saved is not None and (run.continues is None or run.continues(saved)):
+        _note(run, saved._replace(pending_writes=[*(saved.pending_writes or ())]))
+    return saved
 
 
 def add(run: Run, writes: Sequence[Record]) -> None:
@@ -78,6 +84,11 @@ def remembered(run: Run) -> CheckpointTuple | None:
     """Where a nested run stands that is not stored yet."""
     stands = _stands(run)
     return None if stands is None else stands._replace(checkpoint=deepcopy(stands.checkpoint))
+
+
+def _note(run: Run, stands: CheckpointTuple) -> None:
+    assert run.around is not None, "asked only of a nested run"
+    (run.memories if run.remembers else run.around.stopped_nested)[run.ns] = stands
 
 
 def _stands(run: Run) -> CheckpointTuple | None:

@@ -10,7 +10,7 @@ from signoff.constants import NS_END, NS_SEP, TASKS, WAITING
 from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
-from signoff.engine.exits import remembered
+from signoff.engine.exits import begin_at, remembered
 from signoff.engine.plan import due_nodes
 from signoff.engine.run import Run
 from signoff.engine.state import restored
@@ -49,7 +49,7 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
         saved, standing = yield Look(config)
         _take(run, saved, standing, input)
     else:
-        saved = remembered(run) or (yield named(run) or Load(config))
+        saved = remembered(run) or begin_at(run, (yield named(run) or Load(config)))
         if saved is not None and run.remembers and run.branched_off is not None and run.checkpoint_id is None:
             run.newest_id = saved.checkpoint["id"]
             saved = yield from recalled(saved, run.branched_off)
