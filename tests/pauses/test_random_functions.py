@@ -161,3 +161,5 @@ def test_a_program_that_asks_comes_to_what_one_comes_to_that_need_not(seeds):
         assert asked.run() == told.run(), f"seed {seed}"
         assert asked.done == told.done, f"seed {seed}"
         assert not asked.wrong, f"seed {seed}"
+        unread = [one.metadata.get("unread_answers") for one in asked.app.get_state_history(CONFIG)]
+        assert not any(unread), f"seed {seed}: its code was not changed"

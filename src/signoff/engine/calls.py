@@ -162,6 +162,8 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
         run.called[task.id] = [*writes, (CALLED, task.mark)]
         if run.is_saved:
             yield from _save(run, task, outcome)
+    elif outcome.error is not None:
+        run.failed_calls.add(task.id)
     return outcome
 
 
