@@ -639,6 +639,65 @@ def test_what_follows_a_call_that_was_tried_again_is_found_again(open_app):
     assert shop.done == {"lamp failed": 2, "desk failed": 2, 5: 1, 900: 1}
 
 
+def test_calls_with_the_same_side_by_side_are_not_taken_for_one_that_was_tried_again(open_async_app):
+    """The first of them fails. Each has its own, also inside; and what is behind them is found by its place."""
+    clock, bids, done = count(), Counter(), Counter()
+
+    @task
+    async def note(what, at=None):
+        done[what] += 1
+
+    @task
+    async def bid(item):
+        is_first = not bids
+        bids[item] += 1
+        await note(item)
+        if is_first:
+            raise OSError("no connection")
+        return item
+
+    async def program(_):
+        offers = await asyncio.gather(*[bid(item) for item in ("lamp", "lamp", "desk")])
+        return [offers, await note("ship", next(clock)), interrupt("sure?")]
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(program))
+    with pytest.raises(OSError, match="no connection"):
+        app.invoke(0)
+    assert app.ask(None) == ["sure?"]
+    assert app.invoke(Command(resume="yes"))[0] == ["lamp", "lamp", "desk"]
+    assert bids == {"lamp": 3, "desk": 1}
+    assert done == {"lamp": 2, "desk": 1, "ship": 1}
+
+
+def test_so_it_is_if_the_first_has_failed_by_the_time_that_the_next_is_made(open_app):
+    clock, bids, sent = count(), Counter(), []
+
+    @task
+    def bid(item):
+        bids[item] += 1
+        if bids == {"lamp": 1}:
+            raise OSError("no connection")
+        return item
+
+    @task
+    def send(at):
+        sent.append(at)
+
+    def program(_):
+        first = bid("lamp")
+        first.exception()
+        offers = [first, *[bid(item) for item in ("lamp", "desk")]]
+        return [[offer.result() for offer in offers], send(next(clock)).result(), interrupt("sure?")]
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(program))
+    with pytest.raises(OSError, match="no connection"):
+        app.invoke(0)
+    assert app.ask(None) == ["sure?"]
+    assert app.invoke(Command(resume="yes"))[0] == ["lamp", "lamp", "desk"]
+    assert bids == {"lamp": 3, "desk": 1}
+    assert len(sent) == 1
+
+
 def test_coroutines_that_try_the_same_call_again_find_their_own(open_async_app):
     """Each has its own results behind it, which are known by their places."""
     shop, clock, tries = Shop(), count(), count()

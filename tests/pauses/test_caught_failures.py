@@ -323,6 +323,51 @@ def test_code_that_makes_another_failure_of_it_fails_once_and_then_has_it_tried_
     assert app.invoke(None) == [5, "yes"]
 
 
+def test_so_has_a_task_inside_of_a_task_that_looks_at_it_after_the_question_only(open_app):
+    market = Market()
+
+    @task
+    def order():
+        price = market.first()
+        return [interrupt("Go on?"), price.result()]
+
+    @task
+    def errand():
+        return order().result()
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(lambda _: errand().result()))
+    app.invoke(0)
+    market.is_away = False
+    with pytest.raises(ConnectionError, match="no tea"):
+        app.invoke(Command(resume="yes"))
+    assert app.invoke(None) == ["yes", 5]
+
+
+def test_so_has_one_that_fails_with_a_group_beside_a_coroutine_that_asks(open_async_app):
+    market = Market()
+
+    async def price():
+        return await market.first()
+
+    @task
+    async def order(asks):
+        if asks:
+            return interrupt("Go on?")
+        async with asyncio.TaskGroup() as group:
+            found = group.create_task(price())
+        return found.result()
+
+    async def buy(_):
+        return await asyncio.gather(order(False), order(True))
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(buy))
+    app.invoke(0)
+    market.is_away = False
+    with pytest.raises(ExceptionGroup):
+        app.invoke(Command(resume="yes"))
+    assert app.invoke(None) == [5, "yes"]
+
+
 def test_what_a_person_said_of_it_stands_though_the_task_fails_for_it(open_app):
     market = Market()
 

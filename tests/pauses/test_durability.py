@@ -365,6 +365,27 @@ def test_with_exit_a_memory_inside_of_a_graph_that_forgets_may_ask_again_in_the_
     assert works.done == {"ask": 4}
 
 
+@pytest.mark.parametrize("remembers", [None, True])
+def test_with_exit_a_graph_that_was_answered_and_is_tried_again_does_nothing_twice(open_app, remembers):
+    done = []
+    pay = task(lambda: done.append("pay"), name="pay")
+
+    def order(state):
+        interrupt("sure?")
+        pay().result()
+        done.append("ship")
+        if done.count("ship") == 1:
+            raise ConnectionError("away")
+
+    shop = line(order=order).compile(checkpointer=remembers)
+    policy = RetryPolicy(initial_interval=0, jitter=False, retry_on=ConnectionError)
+    graph = StateGraph(Log).add_node("shop", lambda state: shop.invoke(NEW) and None, retry_policy=policy)
+    app = open_app(graph.add_edge(START, "shop"))
+    app.invoke(NEW, durability="exit")
+    app.invoke(Command(resume="yes"), durability="exit")
+    assert done == ["pay", "ship", "ship"]
+
+
 def test_with_exit_a_turn_is_stored_together_with_the_one_beside_it_that_it_stands_on():
     spoken, stored = threading.Event(), threading.Event()
 

@@ -1,5 +1,7 @@
 """Promise 2: an answer that no code has taken, since it does not ask any more, is not lost in silence."""
 
+from contextlib import suppress
+
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
@@ -261,6 +263,39 @@ def test_nothing_is_said_if_what_has_taken_its_answer_is_not_run_again(open_app,
             continue
     assert app.get_state().values["log"] == ["yes", "late", "5: yes", "900: yes"]
     assert told() == []
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+def test_nothing_is_said_of_a_call_that_fails_after_it_has_taken_its_answer(open_app, told, is_away):
+    """Its task catches that. If it is away first, what has taken the answer inside of it is not run again."""
+    fails = [OSError("away")] if is_away else []
+    confirm = line(ask=asking("sure?")).compile()
+
+    @task
+    def order():
+        confirm.invoke(NEW)
+        raise fails.pop() if fails else LookupError("sold")
+
+    @task
+    def errand():
+        with suppress(LookupError):
+            order().result()
+        return interrupt("what else?")
+
+    def work(state):
+        with suppress(LookupError):
+            order().result()
+        return {"log": [errand().result(), interrupt("all?")]}
+
+    app = open_app(beside(work=work))
+    app.invoke(NEW)
+    while state := app.get_state():
+        if not state.next:
+            break
+        with suppress(OSError):
+            app.invoke(Command(resume="yes") if state.interrupts else None)
+    assert state.values["log"] == ["yes", "yes"]
+    assert told() == unread(app) == []
 
 
 def _failing_once():

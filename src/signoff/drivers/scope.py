@@ -230,7 +230,7 @@ class Scope(Failing):
             self.left_open(outcome.beside)
             if outcome.error is not None:
                 self.fail(outcome.task.id, outcome.error, is_known=outcome.is_known)
-            if outcome.task.node.passes_on and self.made is not None:
+            if self.made is not None:
                 self.made.fail(outcome.task)
             future.set_exception(outcome.error or outcome.signal)
 

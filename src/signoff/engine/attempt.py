@@ -145,9 +145,12 @@ def _unkept(questions: Questions, reason: NotStorable) -> NotStorable:
 def _failed(task: Task, scope: Any, error: Exception, questions: Questions) -> Outcome:
     """A task has failed for good. What calls inside of it ask stays asked: it can be answered before that is mended."""
     uncaught = scope.uncaught(error) if scope.failed else []
-    if not questions or task.node.handler is not None:
+    if questions and task.node.handler is not None:
         return Outcome(task, error=error, asides=uncaught)
-    scope.pause, asides = None, [*scope.asides, *uncaught]
+    asides = [*scope.asides, *uncaught]
+    if not questions:
+        return Outcome(task, error=error, asides=asides)
+    scope.pause = None
     still_open = tuple(flagged(question, "is_beside_failure") for question in questions)
     return Outcome(task, error=error, beside=still_open, asides=asides)
 

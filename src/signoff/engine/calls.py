@@ -98,16 +98,25 @@ def has_led_to(error: BaseException, failure: BaseException, *, is_past: bool) -
 
     is_past: whether it went on behind that one: then only the failure itself counts, be it in a group of exceptions.
     """
+    parts = {id(part) for part in _parts(failure)}
     left, seen = [error], {id(error): error}
     while left:
         one = left.pop()
-        if one is failure:
+        if id(one) in parts:
             return True
         behind = [] if is_past else [one.__cause__, one.__context__]
         inside = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
         left += [more for more in (*inside, *behind) if more is not None and id(more) not in seen]
         seen.update((id(more), more) for more in left)
     return False
+
+
+def _parts(failure: BaseException) -> Iterator[BaseException]:
+    """A failure; of a group, also those in it: whoever handles some of them makes another group of the rest."""
+    yield failure
+    if isinstance(failure, BaseExceptionGroup):
+        for one in failure.exceptions:
+            yield from _parts(one)
 
 
 def comes_back_as(error: BaseException, back: BaseException) -> bool:
@@ -153,6 +162,8 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
         run.called[task.id] = [*writes, (CALLED, task.mark)]
         if run.is_saved:
             yield from _save(run, task, outcome)
+    elif outcome.error is not None:
+        run.failed_calls.add(task.id)
     return outcome
 
 

@@ -65,6 +65,15 @@ def calls_inside(known: Pending, task: Task) -> set[str]:
     return _inside({id: Mark.read(text) for id, text in known.marks.items()}, {ids.short_of(caller_id(task, known))})
 
 
+def calls_left(known: Pending, task: Task) -> set[str]:
+    """The same without those that had come to an end before, and without what is inside of these.
+
+    One had that has failed, if its task has caught that: it is not made again.
+    """
+    left = (id for id in known.marks if id not in known.results and known.caught(id, 0) is None)
+    return _inside({id: Mark.read(known.marks[id]) for id in left}, {ids.short_of(caller_id(task, known))})
+
+
 def told_by(known: Pending, task: Task) -> set[str]:
     """The ids of what a task has told the state as it asked, itself or in calls that it has made."""
     told = {*filter(ids.is_aside, known.beside)}

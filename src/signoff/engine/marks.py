@@ -20,6 +20,8 @@ class Mark(NamedTuple):
     """That of the function; of a graph, the number of the call, and what it looks like."""
     nth: int = 0
     """How often the task had called the function with the same before."""
+    turn: int | None = 0
+    """How often its line had done so; one that failed, and was made again, counts once. None where it is not known."""
 
     @property
     def caller(self) -> str:
@@ -50,13 +52,18 @@ class Mark(NamedTuple):
     @classmethod
     def read(cls, text: str) -> "Mark":
         place, site, name = text.split(" ", 2)
-        nth, again, at = place.partition(":")
-        return cls(at, site, name, int(nth)) if again else cls(place, site, name)
+        again, is_again, at = place.partition(":")
+        if not is_again:
+            return cls(place, site, name)
+        nth, _, turn = again.partition("/")
+        return cls(at, site, name, int(nth), int(turn) if turn else None)
 
     @staticmethod
-    def text(place: str, site: str, name: str, nth: int) -> str:
+    def text(place: str, site: str, name: str, nth: int, turn: int | None = None) -> str:
         """What is stored of a mark."""
-        return f"{nth}:{place} {site} {name}" if nth else f"{place} {site} {name}"
+        if not nth:
+            return f"{place} {site} {name}"
+        return f"{nth}:{place} {site} {name}" if turn is None else f"{nth}/{turn}:{place} {site} {name}"
 
 
 def on_way(site: str, way: str) -> str:

@@ -18,6 +18,9 @@ from signoff.engine.run import Run
 from signoff.engine.task import Task
 from signoff.errors import ReplayMismatch
 
+_Same = tuple[str, str | None]
+"""A function and what it is given, and the line that calls it so."""
+
 
 class Replay:
     """What a task does again since it began, or began again."""
@@ -54,7 +57,7 @@ class Replay:
 class CallsMade(Replay):
     """The calls of `@task` functions."""
 
-    __slots__ = ("_failed", "_found", "_within")
+    __slots__ = ("_failed", "_found", "_lost", "_made", "_passed_over", "_turns", "_within")
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         super().__init__(run, caller, is_first=is_first)
@@ -62,6 +65,14 @@ class CallsMade(Replay):
         """The ids of those that were made before, and are made again by now."""
         self._failed: set[str] = set()
         """The ids of those that have failed, and go on where they stopped if they are made again."""
+        self._turns: dict[_Same, int] = {}
+        """How often each line made a call with the same; one that failed, and was made again, counts once."""
+        self._made: dict[str, tuple[_Same, int]] = {}
+        """Which of them a call is, by its id."""
+        self._lost: dict[_Same, list[int]] = {}
+        """Those of them that have failed, and were not made again yet."""
+        self._passed_over: dict[_Same, list[int]] = {}
+        """The places on a line where such calls were made that a later one stands for."""
         self._within: tuple[str, ...] = ()
         """The call that the task itself makes, where it stands for one."""
 
@@ -72,6 +83,7 @@ class CallsMade(Replay):
         within._caller_id, within._within = self._nth_id(what, 0), (f"{what}\0{0}",)
         within._short = ids.short_of(within._caller_id)
         within._counts, within._lines, within._found, within._failed = {}, {}, set(), set()
+        within._turns, within._made, within._lost, within._passed_over = {}, {}, {}, {}
         return within
 
     def find(self, call: Task, given: str, site: str, line: str | None, is_another: Callable[[str], bool]) -> bool:
@@ -85,22 +97,37 @@ class CallsMade(Replay):
         name = call.node.name
         what = f"call\0{name}\0{given}"
         call.id = self._id(what)
-        nth, place = self._counts[what] - 1, f"{self._short}.{line or ''}.{self._next_at(line)}"
+        nth, place, same = self._counts[what] - 1, f"{self._short}.{line or ''}.{self._next_at(line)}", (what, line)
+        turn = self._turns.get(same, 0)
+        if turn and self._lost.get(same):
+            turn = self._lost[same].pop(0)
+        else:
+            self._turns[same] = turn + 1
         call.made_as = (*self._within, f"{what}\0{nth}")
-        call.mark = Mark.text(place, site, name, nth)
+        call.mark = Mark.text(place, site, name, nth, turn)
         tried = self._tried(what, nth) if self._failed else None
         if tried is not None:
             call.id = tried
             self._failed.discard(tried)
             note_finished(self._run)
-        elif self._run.marks and not self._was_caught(call):
-            self._find(call, Mark(place, site, name, nth), what, line, is_another)
+        mark = Mark(place, site, name, nth, turn) if self._run.marks else None
+        if mark is not None and tried is None and not self._was_caught(call):
+            mark = self._find(call, mark, what, line, is_another)
         self._found.add(call.id)
-        return line is None and bool(self._run.marks) and self._leads_off(call, Mark(place, site, name, nth))
+        self._made[call.id] = same, turn
+        return line is None and mark is not None and self._leads_off(call, mark)
 
     def fail(self, call: Task) -> None:
-        """A call has failed. If the task makes it again, it is the same one: what that has finished inside stays."""
-        self._failed.add(call.id)
+        """A call has failed. If it goes on where it stopped, it is the same one that the task makes again."""
+        self.lose(call)
+        if call.node.passes_on:
+            self._failed.add(call.id)
+
+    def lose(self, call: Task) -> None:
+        """A call has come to nothing: one with the same that its line makes from now on is made in its place."""
+        if call.id in self._made:
+            same, turn = self._made[call.id]
+            self._lost.setdefault(same, []).append(turn)
 
     def _was_caught(self, call: Task) -> bool:
         """Whether the very call has failed before, and the task has caught that: it is not another one's."""
@@ -124,16 +151,19 @@ class CallsMade(Replay):
         """The calls that were made in a place, on the same way."""
         return [(id, then) for id, then in places_of(self._run).get(mark.place, ()) if then.way == mark.way]
 
-    def _find(self, call: Task, mark: Mark, what: str, line: str | None, is_another: Callable[[str], bool]) -> None:
+    def _find(self, call: Task, mark: Mark, what: str, line: str | None, is_another: Callable[[str], bool]) -> Mark:
         marks = self._run.marks
         again = repeated_in(self._run).get((mark.caller, mark.name))
-        if not (again and self._is_one_of(again, call, mark, what, line)) and call.id not in marks:
+        if again and (instead := self._one_of(again, call, mark, what, line)) is not None:
+            return instead
+        if call.id not in marks:
             call.id = self._in_place(self._run, mark, line is not None, is_another) or call.id
+        return mark
 
-    def _is_one_of(
+    def _one_of(
         self, again: Sequence[tuple[Mark, str]], call: Task, mark: Mark, what: str, line: str | None
-    ) -> bool:
-        """Whether the same call was made several times before: then it is the next of its line, or another one.
+    ) -> Mark | None:
+        """If the same call was made several times before, it is the next of its line, or another one.
 
         Those that failed, or did not come to their end, have left nothing: what stands in their place is the one that
         succeeded, and the line goes on behind it, with the calls that followed.
@@ -143,15 +173,38 @@ class CallsMade(Replay):
         others = set(self._ids(what, max(then.nth for then, _ in again) + 1)) - {first}
         same += [(then, id) for then, id in again if id in others]
         left = [(then, id) for then, id in same if id not in self._found]
-        if not left:
-            return False
         here = [(then, id) for then, id in left if then.line == mark.line]
-        then, call.id = (here or left)[0]
+        left = [(then, id) for then, id in left if then.line != mark.line]
+        here = [one for one in here if one[1] == call.id] or [one for one in here if one[0].turn in (mark.turn, None)]
+        left = here or left
+        if not left:
+            return self._passed(call, mark, (what, line))
+        then, call.id = left[0]
         call.mark = marks[call.id]
         self._counts[what] = max(self._counts[what], then.nth + 1)
         if here and then.at is not None:
-            self._lines[line] = max(self._lines[line], then.at + 1)
-        return True
+            self._go_on_behind(then.at, mark, (what, line))
+        return mark
+
+    def _go_on_behind(self, at: int, mark: Mark, same: _Same) -> None:
+        """A call was found that had another place on its line than it has now."""
+        line, passed_over = same[1], self._passed_over.setdefault(same, [])
+        if at in passed_over:
+            passed_over.remove(at)
+            self._lines[line] -= 1
+        elif mark.at is not None and at > mark.at:
+            passed_over += range(mark.at, at)
+            self._lines[line] = at + 1
+
+    def _passed(self, call: Task, mark: Mark, same: _Same) -> Mark | None:
+        """Whether a call is one of those that were passed over: they were made side by side, one of which failed."""
+        if not self._passed_over.get(same):
+            return None
+        place = f"{mark.place.rpartition('.')[0]}.{self._passed_over[same].pop(0)}"
+        self._lines[same[1]] -= 1
+        mark = mark._replace(place=place)
+        call.mark = Mark.text(*mark)
+        return mark
 
     def _in_place(self, run: Run, mark: Mark, is_beside: bool, is_another: Callable[[str], bool]) -> str | None:
         """The id of the call that was made in a place, if it is the one that is made there now.

@@ -131,8 +131,10 @@ class Run:
         """The questions of tasks that have finished without taking their answers, for the history."""
         self.called: dict[str, list[Write]] = {}
         """What the calls of the step under way have come to."""
+        self.failed_calls: set[str] = set()
+        """The ids of those that have failed."""
         self.unkept: dict[str, NotStorable] = {}
-        """Those of them whose results could not be stored, and need not be unless the task pauses that they are for."""
+        """Those whose results could not be stored, and need not be unless the task pauses that they are for."""
         self.updated_at: str | None = None
         """The checkpoint that the run goes on from, if a person has made it with an update of the state."""
         self.marks: dict[str, str] = {}
@@ -189,6 +191,7 @@ class Run:
     def forget_calls(self) -> None:
         """Forget the calls of a step."""
         self.called, self.unkept, self.marks, self.places, self.repeated = {}, {}, {}, None, None
+        self.failed_calls = set()
 
     def forget_passed(self, passed: Iterable[str]) -> None:
         """Forget the results of calls that were for one task alone, which has finished."""

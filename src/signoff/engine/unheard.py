@@ -12,7 +12,7 @@ from signoff._words.questions import Interrupt
 from signoff.constants import MISSING
 from signoff.engine import ids
 from signoff.engine.answers import Answer, origin_of, shown
-from signoff.engine.calls_before import calls_inside
+from signoff.engine.calls_before import calls_left
 from signoff.engine.effects import Tell
 from signoff.engine.pending import asker_id, is_own
 from signoff.engine.run import Run
@@ -75,11 +75,14 @@ def _left(run: Run, task: Task) -> dict[str, str]:
 
 
 def _left_in_calls(run: Run, task: Task) -> dict[str, str]:
-    """The same for calls that a task has made before, and does not make any more."""
+    """The same for calls that a task has made before, and does not make any more.
+
+    What a call asked inside of one that has come to its end was for that, which has taken it, be it before it failed.
+    """
     known = run.known
     if known is None or not known.asking_calls or task.caller is not None:
         return {}
-    over = [id for id in calls_inside(known, task) if id not in known.results and id not in run.called]
+    over = calls_left(known, task) - run.called.keys() - run.failed_calls
     asked = [question for id in over for question in known.asking_calls.get(id, ())]
     return {question.id: shown(question.value) for question in asked if question.id in run.found}
 
