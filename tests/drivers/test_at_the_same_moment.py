@@ -12,7 +12,8 @@ import pytest
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.func import task
 from signoff.graph import START, StateGraph
-from signoff.types import interrupt
+from signoff.runtime import Runtime
+from signoff.types import RetryPolicy, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
 MANY = range(6)
@@ -68,3 +69,20 @@ def test_each_question_is_asked():
     for _ in range(ROUNDS):
         asked = at_once(lambda number: interrupt("Pay 90 euros?")).invoke({"log": []}, CONFIG)["__interrupt__"]
         assert len({question.id for question in asked}) == len(MANY)
+
+
+def test_a_node_is_tried_again_while_the_calls_of_another_come_to_their_ends():
+    pay = task(name="pay")(lambda number: number)
+    policy = RetryPolicy(max_attempts=40, initial_interval=0, jitter=False)
+
+    def failing(state, runtime: Runtime):
+        if pay("again").result() and runtime.execution_info.node_attempt < policy.max_attempts:
+            raise ConnectionError("not yet")
+        return {"log": ["done"]}
+
+    def busy(state):
+        return {"log": [pay(number).result() for number in range(500)]}
+
+    graph = StateGraph(Log).add_node("failing", failing, retry_policy=policy).add_node("busy", busy)
+    app = graph.add_edge(START, "failing").add_edge(START, "busy").compile(InMemorySaver())
+    assert app.invoke({"log": []}, CONFIG)["log"] == [*range(500), "done"]

@@ -78,7 +78,8 @@ def caller_id(task: Task, known: Pending | None) -> str:
 
 def note_finished(run: Run) -> None:
     """Note where the calls were made that have finished in this run: a task tries again."""
-    finished = ((id, name, mark) for id, writes in run.called.items() for name, mark in writes)
+    called = list(run.called.items())  # at once: calls in other threads come to their ends meanwhile
+    finished = ((id, name, mark) for id, writes in called for name, mark in writes)
     run.marks.update((id, mark) for id, name, mark in finished if name == CALLED)
     run.places = run.repeated = None
 
