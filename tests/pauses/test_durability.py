@@ -488,3 +488,40 @@ def test_a_graph_that_was_answered_does_not_repeat_in_another_try_what_it_has_fi
     first, second = app.invoke(NEW, durability=durability)["__interrupt__"]
     app.invoke(Command(resume={first.id: "yes", second.id: "yes"}), durability=durability)
     assert sorted(bank.done) == ["book", "book", "pay"]
+
+
+
+@pytest.mark.parametrize("remembers", [None, True])
+def test_with_exit_a_call_that_finishes_beside_a_failure_is_not_made_again_in_another_try(remembers):
+    done, tries, is_noted = [], Counter(), threading.Event()
+    pay = task(lambda number: done.append(number), name="pay")
+
+    def watch(frame, event, _):
+        if event == "return" and frame.f_code is Ledger.outcomes.__code__ and tries["failing"] == 2:
+            is_noted.set()
+
+    def failing(state):
+        tries["failing"] += 1
+        if tries["failing"] < 3:
+            raise ConnectionError("the bank is away")
+
+    def paying(state):
+        tries["paying"] += 1
+        if tries["paying"] == 2:
+            is_noted.wait(10)  # it goes on beside what has failed
+            pay(1).result()
+        if tries["paying"] < 3:
+            raise ConnectionError("the books are away")
+        pay(1).result()
+
+    inner = beside(failing=failing, paying=paying).compile(checkpointer=remembers)
+    again = RetryPolicy(max_attempts=3, initial_interval=0, jitter=False, retry_on=ConnectionError)
+    graph = StateGraph(Log).add_node("work", lambda state: inner.invoke(state), retry_policy=again)
+    app = graph.add_edge(START, "work").compile(checkpointer=InMemorySaver())
+    sys.setprofile(watch)
+    try:
+        app.invoke(NEW, on_thread("1"), durability="exit")
+    finally:
+        sys.setprofile(None)
+    assert is_noted.is_set()
+    assert done == [1]

@@ -182,9 +182,7 @@ class Ledger:
             return None
         if self.run.kept_calls:
             writes = [*writes, *self._calls()]
-        if self.run.around is not None:
-            exits.add(self.run, writes)
-        self._held.append(self._alone(writes, state.checkpoint_id, filing))
+        self._hold_alone(writes, state.checkpoint_id, filing)
         return self._release(wait, ends)
 
     def hold(self, state: State, writes: Sequence[Record], filing: Filing | None = None) -> None:
@@ -214,7 +212,7 @@ class Ledger:
         if self._kept is not None:
             self._hold_kept(self._kept)
         elif self.run.kept_calls and self._stored_id is not None and (calls := self._calls()):
-            self._held.append(self._alone(calls, self._stored_id))
+            self._hold_alone(calls, self._stored_id)
         lease, sent = self._lease, self._sent
         is_given_back = lease is not None and lease.is_over and sent is not None and sent.is_handed_over
         is_held = lease is not None and lease.epoch != 0 and not is_given_back
@@ -244,6 +242,11 @@ class Ledger:
         calls = self.run.kept_calls[:]
         self.run.kept_calls[: len(calls)] = []  # those that other threads have added since stay in it
         return _made_at(calls, self._stored_id)
+
+    def _hold_alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> None:
+        if self.run.around is not None:
+            exits.add(self.run, writes)
+        self._held.append(self._alone(writes, checkpoint_id, filing))
 
     def _alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> Commit:
         return Commit((self.run.thread_id, self.run.ns, checkpoint_id), writes, filing=filing)
