@@ -490,7 +490,6 @@ def test_a_graph_that_was_answered_does_not_repeat_in_another_try_what_it_has_fi
     assert sorted(bank.done) == ["book", "book", "pay"]
 
 
-
 @pytest.mark.parametrize("remembers", [None, True])
 def test_with_exit_a_call_that_finishes_beside_a_failure_is_not_made_again_in_another_try(remembers):
     done, tries, is_noted = [], Counter(), threading.Event()

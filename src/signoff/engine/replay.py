@@ -97,12 +97,8 @@ class CallsMade(Replay):
         name = call.node.name
         what = f"call\0{name}\0{given}"
         call.id = self._id(what)
-        nth, place, same = self._counts[what] - 1, f"{self._short}.{line or ''}.{self._next_at(line)}", (what, line)
-        turn = self._turns.get(same, 0)
-        if turn and self._lost.get(same):
-            turn = self._lost[same].pop(0)
-        else:
-            self._turns[same] = turn + 1
+        same, place = (what, line), f"{self._short}.{line or ''}.{self._next_at(line)}"
+        nth, turn = self._counts[what] - 1, self._next_turn(same)
         call.made_as = (*self._within, f"{what}\0{nth}")
         call.mark = Mark.text(place, site, name, nth, turn)
         tried = self._tried(what, nth) if self._failed else None
@@ -116,6 +112,14 @@ class CallsMade(Replay):
         self._found.add(call.id)
         self._made[call.id] = same, turn
         return line is None and mark is not None and self._leads_off(call, mark)
+
+    def _next_turn(self, same: _Same) -> int:
+        """Which of the calls with the same its line makes now: one that has come to nothing, or the next."""
+        turn = self._turns.get(same, 0)
+        if turn and self._lost.get(same):
+            return self._lost[same].pop(0)
+        self._turns[same] = turn + 1
+        return turn
 
     def fail(self, call: Task) -> None:
         """A call has failed. If it goes on where it stopped, it is the same one that the task makes again."""
