@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from random import Random
+from threading import Lock
 from typing import Any
 from zlib import crc32
 
@@ -38,6 +39,7 @@ class Program:
     def __init__(self, seed: int, *, is_asked: bool) -> None:
         self.random, self.is_asked, self.names = Random(seed), is_asked, count()
         self.done, self.tries, self.wrong = Counter[str](), Counter[str](), list[str]()
+        self.counting = Lock()
         work = self.work(0)
         self.app = entrypoint(checkpointer=InMemorySaver())(lambda words: work(words))
 
@@ -75,12 +77,13 @@ class Program:
 
         def function(words: str) -> str:
             result = work(words)
-            self.tries[f"{name} with {words}"] += 1
-            if is_away and self.tries[f"{name} with {words}"] == 1:
-                raise ConnectionError(name)
-            if fails:
-                raise LookupError(result)
-            self.done[f"{name} with {words}"] += 1
+            with self.counting:
+                self.tries[f"{name} with {words}"] += 1
+                if is_away and self.tries[f"{name} with {words}"] == 1:
+                    raise ConnectionError(name)
+                if fails:
+                    raise LookupError(result)
+                self.done[f"{name} with {words}"] += 1
             return result
 
         return task(name=name, retry_policy=TWICE if self.is_so(0.3) else None)(function)
