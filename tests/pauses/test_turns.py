@@ -13,7 +13,7 @@ from signoff.engine import exits
 from signoff.errors import InvalidAnswer
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
-from signoff.types import Command, Send, interrupt
+from signoff.types import Command, RetryPolicy, Send, interrupt
 
 from .diaries import NESTED, Diary, Kept, Turn, around
 from .ways import CONFIG
@@ -74,6 +74,29 @@ def test_each_task_that_calls_a_graph_that_remembers_has_its_own_answer(open_app
         result = app.invoke(answer, durability=durability)
     assert result == [f"{word}: yes to pay {word}?" for word in WORDS]
     assert sorted(payments.paid) == sorted(WORDS)
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_task_that_is_tried_again_goes_on_with_its_own_turn(open_app, durability):
+    paid, both_paid, failed = [], threading.Barrier(2), set()
+    pay = task(paid.append, name="pay")
+
+    def turn(state: Kept) -> Any:
+        pay(state["word"]).result()
+        if state["word"] not in failed:
+            both_paid.wait(10)
+            failed.add(state["word"])
+            raise ConnectionError("the books are away")
+        return {"kept": [state["word"]]}
+
+    graph = StateGraph(Kept).add_node(turn).add_edge(START, "turn").compile(checkpointer=True)
+    again = RetryPolicy(max_attempts=2, initial_interval=0, jitter=False)
+    book = task(lambda word: graph.invoke({"word": word})["kept"][-1], name="book", retry_policy=again)
+    app = open_app(
+        lambda saver: entrypoint(saver)(lambda words: [one.result() for one in [book(word) for word in words]])
+    )
+    assert app.invoke(["rent", "tax"], durability=durability) == ["rent", "tax"]
+    assert sorted(paid) == ["rent", "tax"]
 
 
 @pytest.mark.parametrize("pause", ["step", "branch"])

@@ -66,19 +66,27 @@ def remember(run: Run, state: State, commit: Commit, writes: Sequence[Record]) -
         [],
     )
     (run.memories if run.remembers else around.stopped_nested)[run.ns] = stands
-    add(run, writes)
+    if run.called_by:
+        run.unstored_turns[state.checkpoint_id] = stands._replace(pending_writes=[])
+    add(run, state.checkpoint_id, writes)
 
 
-def add(run: Run, writes: Sequence[Record]) -> None:
-    """Note what tasks of a nested run have come to since."""
+def add(run: Run, checkpoint_id: str, writes: Sequence[Record]) -> None:
+    """Note what tasks of a nested run have come to since, unless another turn is the newest by now."""
     stands = _stands(run)
-    if stands is not None and stands.pending_writes is not None:
+    if stands is not None and stands.checkpoint["id"] == checkpoint_id and stands.pending_writes is not None:
         stands.pending_writes.extend((task_id, *write) for task_id, made, _ in writes for write in made)
 
 
 def remembered(run: Run) -> CheckpointTuple | None:
     """Where a nested run stands that is not stored yet."""
     stands = _stands(run)
+    return None if stands is None else stands._replace(checkpoint=deepcopy(stands.checkpoint))
+
+
+def unstored_turn(run: Run, id: str) -> CheckpointTuple | None:
+    """Where a task has got in a graph that remembers, without what was done since."""
+    stands = run.unstored_turns.get(id)
     return None if stands is None else stands._replace(checkpoint=deepcopy(stands.checkpoint))
 
 

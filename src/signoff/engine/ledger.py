@@ -120,6 +120,8 @@ class Ledger:
         is_told = self._tells_all and (not run.program.meddling or run.program.meddling.isdisjoint(state.changed))
         commit = Commit(place, writes, None, None, state.changed, True, filing, moment, is_told)
         self._stored_id, self._tells_all = state.checkpoint_id, True
+        if run.called_by:
+            run.turns[run.ns, run.called_by] = state.checkpoint_id
         if is_closed:
             self.index.asked = {}
         state.changed = {}
@@ -245,7 +247,7 @@ class Ledger:
 
     def _hold_alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> None:
         if self.run.around is not None:
-            exits.add(self.run, writes)
+            exits.add(self.run, checkpoint_id, writes)
         self._held.append(self._alone(writes, checkpoint_id, filing))
 
     def _alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> Commit:

@@ -147,6 +147,10 @@ class Run:
         """With `exit`: where these stand, by namespace; nested runs share their root's."""
         self.heads: dict[str, CheckpointTuple | None] = {}
         """Where graphs that remember stood, by namespace, when one was called first; nested runs share their root's."""
+        self.turns: dict[tuple[str, str], str] = {}
+        """The checkpoints that tasks have got to in these, by namespace and task; nested runs share their root's."""
+        self.unstored_turns: dict[str, CheckpointTuple] = {}
+        """With `exit`: the same checkpoints, as long as they may not be stored; nested runs share their root's."""
         self.stopped_nested: dict[str, CheckpointTuple] = {}
         """With `exit`: where the others stand that have failed in the step under way."""
         self.kept_calls: list[tuple[str, Any]] = []
@@ -184,6 +188,9 @@ class Run:
         if (self.given or self.found) and not self.is_nested:  # others beside a nested run may not have got theirs yet
             self.given.clear()
             self.found = {}
+        if self.turns and not self.is_nested:
+            self.turns.clear()
+            self.unstored_turns.clear()
         if self.kept_nested or self.stopped_nested:
             self.kept_nested.clear()
             self.stopped_nested.clear()

@@ -10,7 +10,7 @@ from signoff.constants import NS_END, NS_SEP, TASKS, WAITING
 from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
-from signoff.engine.exits import completed, remembered
+from signoff.engine.exits import completed, remembered, unstored_turn
 from signoff.engine.plan import due_nodes
 from signoff.engine.run import Run
 from signoff.engine.state import restored
@@ -77,12 +77,25 @@ def _of_call(run: Run, head: CheckpointTuple | None) -> Steps[CheckpointTuple | 
     at = run.heads.setdefault(run.ns, head)
     if head is None or run.continues is None or run.continues(head):
         return head
+    if (own := (yield from _own_turn(run))) is not None:
+        run.newest_id = run.newest_id or head.checkpoint["id"]
+        return own
     while at is not None and _is_since(at, run.parents.get("", "")):
         if run.continues(at):
             run.newest_id = run.newest_id or head.checkpoint["id"]
             return at
         at = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
     return (yield from _without_halves(run, head))
+
+
+def _own_turn(run: Run) -> Steps[CheckpointTuple | None]:
+    """Where the task stands that has called a graph in this very run, and is tried again in the middle of its turn."""
+    id = run.turns.get((run.ns, run.called_by))
+    if id is None:
+        return None
+    saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns, id))
+    at = saved or unstored_turn(run, id)
+    return at if at is not None and _is_half(run, at) else None
 
 
 def _without_halves(run: Run, head: CheckpointTuple) -> Steps[CheckpointTuple | None]:
