@@ -67,7 +67,7 @@ def remember(run: Run, state: State, commit: Commit, writes: Sequence[Record]) -
     )
     (run.memories if run.remembers else around.stopped_nested)[run.ns] = stands
     if run.called_by:
-        run.unstored_turns[state.checkpoint_id] = stands._replace(pending_writes=[])
+        run.turns[run.ns, run.called_by] = state.checkpoint_id, stands._replace(pending_writes=[])
     add(run, state.checkpoint_id, writes)
 
 
@@ -80,13 +80,11 @@ def add(run: Run, checkpoint_id: str, writes: Sequence[Record]) -> None:
 
 def remembered(run: Run) -> CheckpointTuple | None:
     """Where a nested run stands that is not stored yet."""
-    stands = _stands(run)
-    return None if stands is None else stands._replace(checkpoint=deepcopy(stands.checkpoint))
+    return copied(_stands(run))
 
 
-def unstored_turn(run: Run, id: str) -> CheckpointTuple | None:
-    """Where a task has got in a graph that remembers, without what was done since."""
-    stands = run.unstored_turns.get(id)
+def copied(stands: CheckpointTuple | None) -> CheckpointTuple | None:
+    """Where a nested run stands, to go on from: what it changes there in place, others do not see."""
     return None if stands is None else stands._replace(checkpoint=deepcopy(stands.checkpoint))
 
 

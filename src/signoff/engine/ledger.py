@@ -121,7 +121,7 @@ class Ledger:
         commit = Commit(place, writes, None, None, state.changed, True, filing, moment, is_told)
         self._stored_id, self._tells_all = state.checkpoint_id, True
         if run.called_by:
-            run.turns[run.ns, run.called_by] = state.checkpoint_id
+            run.turns[run.ns, run.called_by] = state.checkpoint_id, None
         if is_closed:
             self.index.asked = {}
         state.changed = {}

@@ -147,10 +147,9 @@ class Run:
         """With `exit`: where these stand, by namespace; nested runs share their root's."""
         self.heads: dict[str, CheckpointTuple | None] = {}
         """Where graphs that remember stood, by namespace, when one was called first; nested runs share their root's."""
-        self.turns: dict[tuple[str, str], str] = {}
-        """The checkpoints that tasks have got to in these, by namespace and task; nested runs share their root's."""
-        self.unstored_turns: dict[str, CheckpointTuple] = {}
-        """With `exit`: the same checkpoints, as long as they may not be stored; nested runs share their root's."""
+        self.turns: dict[tuple[str, str], tuple[str, CheckpointTuple | None]] = {}
+        """The checkpoints that tasks have got to in these, by namespace and task; nested runs share their root's. With
+        `exit`, also what is there, which may not be stored yet."""
         self.stopped_nested: dict[str, CheckpointTuple] = {}
         """With `exit`: where the others stand that have failed in the step under way."""
         self.kept_calls: list[tuple[str, Any]] = []
@@ -183,14 +182,13 @@ class Run:
     def end_step(self) -> None:
         """Forget what belongs to the step that is over."""
         self.known = None
-        if self.called or self.marks:
+        if self.called or self.marks or self.failed_calls:
             self.forget_calls()
         if (self.given or self.found) and not self.is_nested:  # others beside a nested run may not have got theirs yet
             self.given.clear()
             self.found = {}
         if self.turns and not self.is_nested:
             self.turns.clear()
-            self.unstored_turns.clear()
         if self.kept_nested or self.stopped_nested:
             self.kept_nested.clear()
             self.stopped_nested.clear()

@@ -10,7 +10,7 @@ from signoff.constants import NS_END, NS_SEP, TASKS, WAITING
 from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
-from signoff.engine.exits import completed, remembered, unstored_turn
+from signoff.engine.exits import completed, copied, remembered
 from signoff.engine.plan import due_nodes
 from signoff.engine.run import Run
 from signoff.engine.state import restored
@@ -90,11 +90,11 @@ def _of_call(run: Run, head: CheckpointTuple | None) -> Steps[CheckpointTuple | 
 
 def _own_turn(run: Run) -> Steps[CheckpointTuple | None]:
     """Where the task stands that has called a graph in this very run, and is tried again in the middle of its turn."""
-    id = run.turns.get((run.ns, run.called_by))
-    if id is None:
+    id, unstored = run.turns.get((run.ns, run.called_by), ("", None))
+    if not id:
         return None
     saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns, id))
-    at = saved or unstored_turn(run, id)
+    at = saved or copied(unstored)
     return at if at is not None and _is_half(run, at) else None
 
 

@@ -62,7 +62,7 @@ def _nested_run(graph: "Base", terms: Terms, ns: str, parent: Scope, keeper: Run
     run.recursion_limit, run.control = outer.recursion_limit, outer.control
     run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
     run.answers, run.given, run.found = outer.answers, outer.given, outer.found
-    run.heads, run.turns, run.unstored_turns = outer.heads, outer.turns, outer.unstored_turns
+    run.heads, run.turns = outer.heads, outer.turns
     run.parents = {**outer.parents, outer.ns: parent.task.began_at}
     run.waiting = outer.waiting.union(waiting_ids(parent.task)) if outer.program.pauses_branch else outer.waiting
     run.continues = partial(_is_same_call, parent.task.id) if is_stateful else _is_same
