@@ -19,11 +19,14 @@ __all__ = ["Shelf"]
 AT_HAND = 100
 """How many threads are kept as they are: those that were used last,"""
 
-AT_REST = 1000
+AT_REST = 10_000
 """and of those that wait for nobody, so many more. To fold one takes about as long as a short run of it."""
 
 _PATTERN_SIZE = 32_768
 """How far back the compression looks."""
+
+_MEMORY_LEVEL = 5
+"""What a compression sets up first: at zlib's own level that takes longer than to fold a small thread."""
 
 
 class _Folded(NamedTuple):
@@ -127,7 +130,7 @@ class Shelf:
             return None
         if not self._pattern:
             self._pattern = data[-_PATTERN_SIZE:]
-        packer = zlib.compressobj(1, zdict=self._pattern)
+        packer = zlib.compressobj(1, memLevel=_MEMORY_LEVEL, zdict=self._pattern)
         return _Folded(packer.compress(data) + packer.flush(), self._pattern)
 
 
