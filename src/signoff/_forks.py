@@ -6,12 +6,12 @@ nothing but at a fork.
 """
 
 import os
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn, Protocol, TypeVar
 from weakref import WeakSet
 
+from signoff._locks import RLock
 from signoff.errors import InvalidInput
 
 __all__ = ["Inherited", "forked_off", "free", "in_child", "left", "watch", "whole"]
@@ -25,7 +25,7 @@ _watched: "WeakSet[Watched]" = WeakSet()
 _locks: "WeakSet[Any]" = WeakSet()
 _whole: "WeakSet[Any]" = WeakSet()
 _kept: list[object] = []
-_forking = threading.RLock()
+_forking = RLock()
 _taken: list[list[Any]] = []
 
 

@@ -7,6 +7,7 @@ import psycopg
 from psycopg.pq import ExecStatus
 from psycopg.rows import tuple_row
 
+from signoff._locks import safe
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
 from signoff._postgres.failures import is_read_only, translated
 from signoff._postgres.health import is_cut_off, is_idle
@@ -96,7 +97,7 @@ class Session:
             self._conn = self._having = None
 
     def execute(self, effect: Execute) -> list[Row]:
-        with self._conn.lock:
+        with safe(self._conn.lock):
             rows: list[Row] = self._conn.wait(answer(self._conn, effect))
             return rows
 

@@ -1,6 +1,5 @@
 """Where connections come from: an address, one connection, or a pool."""
 
-import threading
 from collections import deque
 from collections.abc import Generator
 from queue import SimpleQueue
@@ -10,6 +9,7 @@ import psycopg
 import psycopg.conninfo
 
 from signoff._forks import left, watch
+from signoff._locks import Lock
 from signoff._postgres.failures import (
     NO_CONNECTION,
     cannot_connect,
@@ -207,11 +207,11 @@ class _One:
     def __init__(self, conn: Conn) -> None:
         self._conn, self._is_own, self._is_lost = conn, False, False
         self._options = again_as(conn)  # now: a dead connection does not remember them
-        self._lock = threading.Lock()
+        self._lock = Lock()
         watch(self)
 
     def after_fork(self) -> None:
-        self._conn, self._is_own, self._lock = left(self._conn), False, threading.Lock()
+        self._conn, self._is_own, self._lock = left(self._conn), False, Lock()
 
     def having(self) -> Generator[Conn]:
         with self._lock:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from signoff._forks import free, left, watch
+from signoff._locks import Lock
 from signoff._sqlite.effects import (
     BEGIN_WRITE,
     Acquire,
@@ -73,7 +74,7 @@ class Connection:
     def __init__(self, conn: sqlite3.Connection) -> None:
         check_connection(conn)
         self.conn = numbered(conn)
-        self.lock = free(threading.Lock())
+        self.lock = free(Lock())
         self._waiting: deque[Turn] = deque()
         """Writes of threads that wait for the lock."""
         self._having: dict[int, Generator[None]] = {}
@@ -269,7 +270,7 @@ class OnConnection:
         return self._connection.conn
 
     @property
-    def lock(self) -> threading.Lock:
+    def lock(self) -> Lock:
         """What whoever uses the connection has."""
         return self._connection.lock
 

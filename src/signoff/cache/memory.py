@@ -1,12 +1,12 @@
 """A cache in this process."""
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from signoff._clocks import checked_clock
 from signoff._forks import whole
+from signoff._locks import Lock
 from signoff.cache.base import (
     BaseCache,
     FullKey,
@@ -43,7 +43,7 @@ class InMemoryCache(BaseCache[ValueT]):
         self._clock = checked_clock(clock)
         self._entries: dict[FullKey, _Entry] = {}
         self._purge_at = _FIRST_PURGE_AT
-        self._lock = whole(threading.Lock())
+        self._lock = whole(Lock())
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
         known = checked_keys(keys)

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 
 from signoff._clocks import checked_clock
 from signoff._forks import free, left, watch
+from signoff._locks import Lock
 from signoff._sqlite.explaining import explaining, file_named, opening
 from signoff.cache.base import (
     BaseCache,
@@ -67,7 +67,7 @@ class SqliteCache(BaseCache[ValueT]):
     ) -> None:
         super().__init__(serde=serde)
         self._clock = checked_clock(clock)
-        self._lock = free(threading.Lock())
+        self._lock = free(Lock())
         name = file_named(path)
         with opening(name):
             self._conn = sqlite3.connect(name, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)

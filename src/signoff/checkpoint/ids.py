@@ -1,16 +1,16 @@
 """Ids that grow with time, and the time itself."""
 
 import random
-import threading
 from datetime import UTC, datetime
 from time import time_ns
 
 from signoff._forks import free, in_child
+from signoff._locks import Lock
 
 __all__ = ["as_text", "is_time_in", "now", "stamp", "time_in", "uuid6"]
 
 _GREGORIAN_OFFSET = 0x01B21DD213814000  # 100 ns ticks between 1582-10-15 and the Unix epoch
-_lock = free(threading.Lock())
+_lock = free(Lock())
 _last_ticks = 0
 _last_id = ""
 _exact = ("", 0)  # the last id with the very time of its stamp in it, and that time

@@ -4,11 +4,11 @@ Whatever has come together while the last transaction was under way goes into th
 its database waits for fewer of them.
 """
 
-import threading
 from collections import deque
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from signoff._locks import Lock
 from signoff.drivers.workers import submit
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Background:
         self._waiting = Waiting(saver)
         self._is_called = False
         """Whether a thread was told that there is something to do."""
-        self._storing = threading.Lock()
+        self._storing = Lock()
 
     def save(self, prepared: Any, lease: "Lease | None", *, ends: bool) -> None:
         """Have something stored soon."""

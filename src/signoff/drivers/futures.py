@@ -4,9 +4,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures._base import FINISHED, PENDING
 from contextvars import Context
-from threading import Condition, Lock
+from threading import Condition
 from typing import Any
 
+from signoff._locks import Lock
 from signoff.drivers.soon import start_soon
 
 

@@ -17,6 +17,7 @@ from types import CodeType, FrameType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff._forks import free
+from signoff._locks import RLock
 from signoff.constants import ATOMS
 from signoff.drivers.callsite import arguments_of, branch_on, code_digest, entry_of
 from signoff.drivers.digests import stored_digest
@@ -34,7 +35,7 @@ class _Line(NamedTuple):
     name: str
 
 
-in_turn = free(threading.RLock())
+in_turn = free(RLock())
 """Held while it is counted what tasks do: threads beside a task may call, and ask, at the same moment."""
 
 _line: ContextVar[_Line | None] = ContextVar("signoff_line", default=None)

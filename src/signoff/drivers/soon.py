@@ -4,12 +4,12 @@ Most programs wait for a call right after they have made it, and then run it on 
 would cost more than the call itself. So the newest call has a millisecond before a thread begins with it.
 """
 
-import threading
 import time
 from collections import deque
 from typing import Protocol
 
 from signoff._forks import free, in_child
+from signoff._locks import Lock
 from signoff.drivers.workers import submit
 
 _GRACE_S = 0.001
@@ -31,7 +31,7 @@ class Call(Protocol):
 
 
 _waiting: deque[Call] = deque()
-_lock = free(threading.Lock())
+_lock = free(Lock())
 _is_watched = False
 
 

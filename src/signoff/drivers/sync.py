@@ -1,7 +1,6 @@
 """The sync driver: effects are performed by calling; several tasks run in threads, a lone one in place."""
 
 import contextvars
-import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,6 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from signoff._forks import free
+from signoff._locks import Lock
 from signoff.checkpoint.serde.own import reading_for
 from signoff.drivers import holding
 from signoff.drivers.background import Background
@@ -22,7 +22,7 @@ from signoff.engine.task import Outcome, Task
 MAX_THREADS = 64
 """How many tasks of one run are worked on at a time, unless the caller sets max_concurrency."""
 
-_first = free(threading.Lock())
+_first = free(Lock())
 
 
 class Driver:

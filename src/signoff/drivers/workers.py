@@ -11,6 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from signoff._forks import in_child
+from signoff._locks import Lock
 
 Job = Callable[[], None]
 
@@ -56,7 +57,7 @@ class Crew:
         self._active = 0
         """How many are at work. Each counts itself: a signal may be heard while somebody is about to wake one."""
         self._at_rest: Callable[[], None] | None = None
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def start(self, tasks: Any) -> None:
         """Have tasks worked on."""

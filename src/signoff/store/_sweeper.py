@@ -5,6 +5,7 @@ import weakref
 from typing import TYPE_CHECKING, Protocol
 
 from signoff._forks import free, watch
+from signoff._locks import Lock
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -26,7 +27,7 @@ class Sweeper:
     def __init__(self, store: Sweeps) -> None:
         # A weak reference: a thread that nobody stopped must not keep its store alive.
         self._store = weakref.ref(store)
-        self._lock = free(threading.Lock())
+        self._lock = free(Lock())
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._done: Future[None] | None = None

@@ -1,6 +1,5 @@
 """A store in this process: for tests, scripts, and anything that may be forgotten when the process ends."""
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from signoff._clocks import checked_clock
 from signoff._forks import whole
+from signoff._locks import RLock
 from signoff.steps import Steps, adrive, drive
 from signoff.store import _indexing
 from signoff.store._batches import check, check_put, checked, final_puts, listed
@@ -75,7 +75,7 @@ class InMemoryStore(BaseStore):
         self.embeddings = self._index.embeddings if self._index else None
         self._records: dict[tuple[str, ...], dict[str, Record]] = {}
         # Reentrant: comparing values in a filter may run user code that comes back here.
-        self._lock = whole(threading.RLock())
+        self._lock = whole(RLock())
         self._sweeper = Sweeper(self)
 
     def get(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:

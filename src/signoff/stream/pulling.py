@@ -4,12 +4,12 @@ The sync puller first, then its twin for event loops.
 """
 
 import asyncio
-import threading
 import weakref
 from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
 from typing import Any
 
+from signoff._locks import RLock
 from signoff._loops import begun
 from signoff.errors import StreamMisused
 from signoff.steps import Steps
@@ -34,7 +34,7 @@ class Puller:
         self._course = course
         self._parts: Any = parts
         self._mark = object()  # not itself: what runs keeps its context, and must not keep the run
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._pulled = 0
         self._is_pulling = self._is_stepping = self._is_called_off = False
         # Holds the parts until nobody has the run any more: collected with it, they could not be closed in their order.

@@ -3,11 +3,11 @@
 Whoever reads pulls the run along: where nothing waits, its next event is taken, and goes to all projections.
 """
 
-import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from signoff._locks import Lock
 from signoff.errors import InvalidInput, StreamMisused
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class StreamChannel(Generic[T]):
     def tee(self, n: int = 2) -> tuple[Iterator[T], ...]:
         """Several iterators, each of which gets everything."""
         router, queues = self.begun(is_async=False), [deque[T]() for _ in range(_checked(n))]
-        lock = threading.Lock()
+        lock = Lock()
         return tuple(self._read(router, queue, queues, lock) for queue in queues)
 
     def atee(self, n: int = 2) -> tuple[AsyncIterator[T], ...]:
@@ -132,7 +132,7 @@ class StreamChannel(Generic[T]):
             raise self.error
         return True
 
-    def _read(self, router: "Router", own: deque[T], all_queues: list[deque[T]], lock: threading.Lock) -> Iterator[T]:
+    def _read(self, router: "Router", own: deque[T], all_queues: list[deque[T]], lock: Lock) -> Iterator[T]:
         """The readers may be in threads of their own; none of them waits for the run while it holds the lock."""
         while True:
             with lock:

@@ -4,11 +4,11 @@ Outside of a simulated process all of it works as ever.
 """
 
 import sys
-import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from signoff._locks import Lock
 from signoff.drivers import futures, holding, sync, sync_tasks, workers
 from signoff.engine.effects import Call, Sleep
 from signoff.engine.task import Outcome
@@ -17,7 +17,7 @@ from signoff.testing._process import Crash, Process, here
 
 __all__ = ["laid", "let_others_go"]
 
-_lock = threading.Lock()
+_lock = Lock()
 _users = 0
 _undo: list[tuple[Any, str, Any]] = []
 

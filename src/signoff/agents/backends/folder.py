@@ -3,7 +3,6 @@
 import errno
 import os
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from signoff._forks import free
+from signoff._locks import RLock
 from signoff.agents.backends.base import FileError, clean
 from signoff.agents.backends.state import replaced
 from signoff.errors import InvalidInput
@@ -31,7 +31,7 @@ class FolderBackend:
     def __init__(self, root: str | Path, *, max_bytes: int = MAX_BYTES) -> None:
         self.root = Path(root).resolve()
         self.max_bytes = max_bytes
-        self._turn = free(threading.RLock())
+        self._turn = free(RLock())
         """Calls of one turn are made side by side, perhaps on the same file."""
         if not self.root.is_dir():
             raise InvalidInput(f"{str(root)!r} is no folder. Make it first, or give the backend another one.")

@@ -4,12 +4,12 @@ Only a shortcut. Each checkpoint has a seal, a number by chance that is another 
 is remembered is still so, the database is asked by it.
 """
 
-import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from signoff._forks import free, watch
+from signoff._locks import Lock
 from signoff.checkpoint.log.growth import Tracked
 from signoff.checkpoint.log.known import Known
 
@@ -48,7 +48,7 @@ class Memory:
         """Checkpoints that are on their way to the database."""
         self._tracks: OrderedDict[Where, Track] = OrderedDict()
         self._items = 0
-        self._lock = free(threading.Lock())
+        self._lock = free(Lock())
         watch(self)
 
     def known(self, where: Where, id: str | None) -> Known | None:

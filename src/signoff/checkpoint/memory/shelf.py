@@ -4,12 +4,12 @@ A thread that waits for an answer may wait for days, and there may be many of th
 bytes; folded, against the pattern of one that looks like it, some hundred.
 """
 
-import threading
 import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from signoff._forks import whole
+from signoff._locks import RLock
 from signoff.checkpoint.memory.folding import folded, unfolded
 from signoff.checkpoint.memory.spaces import Space
 from signoff.checkpoint.memory.threads import Thread
@@ -47,7 +47,7 @@ class Shelf:
         """and so are these."""
         self._folded: dict[str, _Folded] = {}
         self._pattern = b""
-        self.lock = whole(threading.RLock())
+        self.lock = whole(RLock())
         """For whoever reads or changes threads."""
 
     def get(self, id: str) -> Thread | None:

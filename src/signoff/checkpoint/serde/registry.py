@@ -20,11 +20,11 @@ it may belong to a graph that is still in use (`own.py`).
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any, Protocol, TypeVar, overload
 from weakref import WeakKeyDictionary, WeakSet
 
 from signoff._forks import free
+from signoff._locks import Lock
 from signoff.checkpoint.serde.kinds import REGISTRABLE, Kind, Plan, kind_of
 from signoff.checkpoint.serde.plans import plan_for
 from signoff.errors import InvalidInput
