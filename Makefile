@@ -1,7 +1,7 @@
 # Everything starts here. `make demo` and `make test` need only Python 3.11+, make and a package index.
 
 # The first Python that is new enough and starts.
-PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 ENV := .venv
 RUN := $(ENV)/bin/python
