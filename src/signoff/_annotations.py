@@ -16,7 +16,7 @@ __all__ = ["annotations_of", "code_of", "fits", "is_awaited", "name_in", "signat
 
 def annotations_of(thing: Any) -> dict[str, Any]:
     """The annotations of a function, or those that a class itself has; none, of anything else."""
-    if not callable(thing) or _says_nothing(thing):
+    if not callable(thing) or _is_mock(thing):
         return {}
     return dict(inspect.get_annotations(thing, **_as_written("format")))
 

@@ -40,6 +40,10 @@ class Clock(asyncio.SelectorEventLoop):
         self.in_threads += 1
         workers.submit(work)
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """End the threads, for as long as it takes: any time that they are given is over at once."""
+        await super().shutdown_default_executor()
+
     def _has_come_back(self, _: Any = None) -> None:
         self.in_threads -= 1
 

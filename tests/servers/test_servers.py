@@ -8,6 +8,7 @@ import textwrap
 import time
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 import redis
@@ -81,5 +82,5 @@ def until(is_true):
 
 
 def processes_in(folder):
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    return [line for line in listed.splitlines() if folder in line]
+    running = (process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"]))
+    return [words for words in running if any(folder in word for word in words)]

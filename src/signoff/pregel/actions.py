@@ -180,7 +180,7 @@ def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
     """The annotations of a function; empty where they cannot be resolved."""
     try:
         return typing.get_type_hints(getattr(function, "__func__", function))
-    except (NameError, TypeError, AttributeError):
+    except (NameError, TypeError, AttributeError, ValueError):
         return {}
 
 
