@@ -129,6 +129,7 @@ def test_a_run_that_begins_while_it_is_found_out_how_long_to_sleep_is_not_slept_
     while (keeper := holding._keeper) is not None:  # of another test
         holding._wake.set()
         keeper.join(PATIENCE_S)
+        assert not keeper.is_alive(), f"{[*holding._held]} of other tests have not ended"
     monkeypatch.setattr(holding, "_held", Held())
     monkeypatch.setattr(holding, "_sleeps_s", 0.0)
     monkeypatch.setattr(holding, "_wake", threading.Event())
