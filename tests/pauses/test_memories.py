@@ -7,7 +7,7 @@ import pytest
 from signoff.constants import COPY
 from signoff.func import task
 from signoff.graph import START, StateGraph
-from signoff.types import Command, interrupt
+from signoff.types import Command, Send, interrupt
 
 from .diaries import NESTED, Diary, Kept, Turn, around, plan
 from .ways import CONFIG, ONE_SERVER
@@ -270,3 +270,18 @@ def test_a_branch_that_begins_at_the_end_of_a_turn_remembers_that_turn(open_app,
     app.invoke(None, ended.config)
     app.invoke({"word": "three"})
     assert diary.seen == [[], *(["one"] for _ in between), ["one"]]
+
+
+def test_whoever_calls_beside_a_turn_that_waits_knows_what_was_known_where_the_branch_began(open_app):
+    def ask(state: Any) -> Any:
+        return {"kept": [interrupt("keep it?")] if state["word"] == "waits" else []}
+
+    diary = Diary(ask=ask)
+    graph = StateGraph(Turn).add_node(plan).add_node("diary", diary.call).add_edge(START, "plan")
+    graph.add_conditional_edges("plan", lambda state: [Send("diary", {"word": word}) for word in state["word"].split()])
+    app = open_app(graph)
+    app.invoke({"word": "one"})
+    before = app.get_state().config
+    app.invoke({"word": "two"})
+    app.invoke({"word": "waits late"}, {**before, "max_concurrency": 1})
+    assert diary.seen == [[], ["one"], ["one"], ["one"]]

@@ -345,6 +345,36 @@ def test_a_graph_that_remembers_knows_what_it_knew_though_a_task_waits_in_the_mi
     assert ["first", "yes", "late", "yes"] in log
 
 
+@pytest.mark.parametrize("tidy", [keep_one_that_waits, prune])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_graph_that_remembers_knows_what_it_knew_though_the_thread_went_on_beside_a_turn_that_waits(
+    kind, tidy, request, tmp_path
+):
+    def note(state: Log) -> dict[str, Any]:
+        return {"log": [interrupt("Note it?")] if state["log"][-1] == "waits" else []}
+
+    memory = StateGraph(Log).add_node("note", note).add_edge(START, "note").compile(checkpointer=True)
+
+    def call(state: Log) -> dict[str, Any]:
+        return {"log": [memory.invoke(state)["log"]]}
+
+    def check(state: Log) -> None:
+        interrupt("Ready?")
+
+    graph = StateGraph(Log).add_node("call", call).add_sequence([("plan", lambda state: {}), check])
+    graph.add_conditional_edges(START, lambda state: [Send("call", {"log": state["log"][-1:]}), "plan"])
+    graph.add_conditional_edges("check", lambda state: Send("call", {"log": ["late"]}), ["call"])
+    with opened(kind, request, tmp_path) as saver:
+        app = graph.compile(checkpointer=saver, pause="branch")
+        app.invoke({"log": ["first"]}, on("ana"))
+        app.invoke(Command(resume="yes"), on("ana"))
+        asked = app.invoke({"log": ["waits"]}, on("ana"))["__interrupt__"]
+        tidy(saver)
+        app.invoke(Command(resume={one.id: "yes" for one in asked if one.value == "Ready?"}), on("ana"))
+        log = app.invoke(Command(resume="yes"), on("ana"))["log"]
+    assert log[-2:] == [["first", "late", "late"], ["first", "late", "waits", "yes"]]
+
+
 @pytest.mark.parametrize("kind", DATABASES)
 def test_a_copy_made_while_somebody_answers_waits_with_its_question_or_goes_on_without(kind, request, tmp_path):
     moment = 0

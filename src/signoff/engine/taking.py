@@ -104,20 +104,19 @@ def _without_halves(run: Run, head: CheckpointTuple) -> Steps[CheckpointTuple | 
     Nor those of tasks that wait beside it; one of these may be what the task itself was before the thread went back.
     """
     at: CheckpointTuple | None = head
-    before: CheckpointTuple | None
-    while at is not None:
-        is_since = _is_since(at, run.parents.get("", ""))
-        if not (is_since or (run.waiting and _is_of_waiting(run, at))) or not _is_half(run, at):
-            break
-        if is_since:
-            before = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
-        else:
-            before = (yield Load(at.parent_config)) if at.parent_config else None
-            if before is None and at.parent_config:
-                break  # it was deleted, and with it what came before
+    while at is not None and _is_half_of_another(run, at):
         run.newest_id = run.newest_id or head.checkpoint["id"]
-        at = before
+        # By its place in time: retention may have removed what it stands on.
+        at = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
+        if at is not None and run.branched_off is not None:
+            at = yield from recalled(at, run.branched_off)
     return at
+
+
+def _is_half_of_another(run: Run, at: CheckpointTuple) -> bool:
+    """Whether a task that works or waits beside this one is in the middle of its turn at a checkpoint."""
+    is_beside = _is_since(at, run.parents.get("", "")) or (run.waiting and _is_of_waiting(run, at))
+    return bool(is_beside) and _is_half(run, at)
 
 
 def _is_of_waiting(run: Run, at: CheckpointTuple) -> bool:
