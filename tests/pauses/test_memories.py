@@ -285,3 +285,29 @@ def test_whoever_calls_beside_a_turn_that_waits_knows_what_was_known_where_the_b
     app.invoke({"word": "two"})
     app.invoke({"word": "waits late"}, {**before, "max_concurrency": 1})
     assert diary.seen == [[], ["one"], ["one"], ["one"]]
+
+
+TWO_DEEP = {
+    "called by a task": called_by_a_task,
+    "in a graph that remembers": lambda diary: around(diary.graph).compile(checkpointer=True),
+    "in one that forgets, in one that remembers": lambda diary: around(around(diary.call).compile()).compile(
+        checkpointer=True
+    ),
+}
+
+
+@pytest.mark.parametrize("nested", TWO_DEEP)
+def test_whoever_calls_later_beside_a_turn_that_waits_does_not_know_half_of_it(open_app, nested):
+    def ask(state: Any) -> Any:
+        return {"kept": [interrupt("keep it?")] if state["word"] == "waits" else []}
+
+    diary = Diary(ask=ask)
+    graph = StateGraph(Turn).add_node(plan).add_node("diary", TWO_DEEP[nested](diary)).add_edge(START, "plan")
+    graph.add_conditional_edges(START, lambda state: Send("diary", {"word": state["word"]}), ["diary"])
+    graph.add_conditional_edges("plan", lambda state: Send("diary", {"word": "late"}), ["diary"])
+    app = open_app(graph, pause="branch")
+    app.invoke({"word": "one"})
+    app.invoke({"word": "waits"})
+    assert diary.seen[-1] == ["one", "late"]
+    app.invoke(Command(resume="yes"))
+    assert app.get_state().next == ()

@@ -262,8 +262,16 @@ class Log(TypedDict):
     log: Annotated[list[str], operator.add]
 
 
+NESTED = {
+    "a graph": [None],
+    "in one that remembers": [None, True],
+    "one that remembers in two of which one does": [True, None, True],
+}
+
+
+@pytest.mark.parametrize("nested", NESTED)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_nested_graph_that_waits_while_others_go_on_is_not_begun_again(kind, request, tmp_path):
+def test_a_nested_graph_that_waits_while_others_go_on_is_not_begun_again(kind, nested, request, tmp_path):
     paid = []
 
     def pay(state: Log) -> dict[str, Any]:
@@ -273,7 +281,10 @@ def test_a_nested_graph_that_waits_while_others_go_on_is_not_begun_again(kind, r
     def confirm(state: Log) -> dict[str, Any]:
         return {"log": [interrupt("Delivered?")]}
 
-    order = StateGraph(Log).add_sequence([pay, confirm]).add_edge(START, "pay").compile()
+    innermost, *around = NESTED[nested]
+    order = StateGraph(Log).add_sequence([pay, confirm]).add_edge(START, "pay").compile(checkpointer=innermost)
+    for remembers in around:
+        order = StateGraph(Log).add_node("order", order).add_edge(START, "order").compile(checkpointer=remembers)
     others = [(name, lambda state, name=name: {"log": [name]}) for name in ("pack", "weigh", "send")]
     with opened(kind, request, tmp_path) as saver:
         graph = StateGraph(Log).add_node("order", order).add_edge(START, "order")

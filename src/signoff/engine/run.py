@@ -92,6 +92,8 @@ class Run:
     """With `exit`: the run around a nested one, that stores what both have done."""
     called_by: str = ""
     """For a nested run whose graph remembers: the task that calls it. Others may call it in the same step."""
+    called_in: Sequence[str] = ()
+    """For a run inside of graphs that remember: the tasks that call these, whose names their namespaces do not have."""
     waiting: frozenset[str] = frozenset()
     """For a nested run: the tasks that wait around it, where branches pause on their own; under the ids that they had
     before the thread went back, too."""
@@ -213,7 +215,8 @@ class Run:
 
     def about(self) -> tuple[Mapping[str, Any], Mapping[str, str]]:
         """What the metadata of every checkpoint of this run has, what only some have to tell included."""
-        if self.discarded or self.unread or self.called_by or (self.branched_off is not None and not self.ns):
+        is_called = self.called_by or self.called_in
+        if self.discarded or self.unread or is_called or (self.branched_off is not None and not self.ns):
             return self._noted(), self.parents
         if self._about is None or self._about[1] is not self.parents or self._about[0] is not self.metadata:
             self._about = self.metadata, self.parents
@@ -227,6 +230,8 @@ class Run:
             noted["unread_answers"], self.unread = self.unread, []
         if self.called_by:
             noted["called_by"] = self.called_by
+        if self.called_in:
+            noted["called_in"] = list(self.called_in)
         if self.branched_off is not None and not self.ns:
             noted["branched_off"] = self.branched_off
         return noted

@@ -121,8 +121,10 @@ def _is_half_of_another(run: Run, at: CheckpointTuple) -> bool:
 
 def _is_of_waiting(run: Run, at: CheckpointTuple) -> bool:
     """Whether a checkpoint was made in a task that waits: that has called the graph, or a graph around it."""
-    around = NS_SEP.join(at.metadata.get("parents", {})).split(NS_SEP)
-    return not run.waiting.isdisjoint((at.metadata.get("called_by"), *(part.rpartition(NS_END)[2] for part in around)))
+    about: Any = at.metadata
+    levels = NS_SEP.join(about.get("parents", {})).split(NS_SEP)
+    around = (about.get("called_by"), *about.get("called_in", ()), *(level.rpartition(NS_END)[2] for level in levels))
+    return not run.waiting.isdisjoint(around)
 
 
 def _is_half(run: Run, at: CheckpointTuple) -> bool:
