@@ -311,3 +311,20 @@ def test_whoever_calls_later_beside_a_turn_that_waits_does_not_know_half_of_it(o
     assert diary.seen[-1] == ["one", "late"]
     app.invoke(Command(resume="yes"))
     assert app.get_state().next == ()
+
+
+@pytest.mark.parametrize("durability", ["async", "exit"])
+def test_whoever_calls_beside_a_turn_that_waits_knows_what_was_learned_earlier_in_the_run(open_app, durability):
+    def ask(state: Any) -> Any:
+        return {"kept": [interrupt("keep it?")] if state["word"] == "waits" else []}
+
+    rounds = iter([["one"], ["two"], ["waits", "late"], [], ["three"], []])
+    diary = Diary(ask=ask)
+    graph = StateGraph(Turn).add_node(plan).add_node("diary", diary.call).add_edge(START, "plan")
+    graph.add_conditional_edges("plan", lambda state: [Send("diary", {"word": word}) for word in next(rounds)])
+    app = open_app(graph.add_edge("diary", "plan"))
+    app.invoke({"word": ""}, {**CONFIG, "max_concurrency": 1}, durability=durability)
+    assert diary.seen == [[], ["one"], ["one", "two"], ["one", "two"]]
+    app.invoke(Command(resume="yes"), durability=durability)
+    app.invoke({"word": ""}, durability=durability)
+    assert diary.seen[4:] == [["one", "two", "waits", "yes"]]

@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
-from signoff.constants import NS_END, NS_SEP, TASKS, WAITING
+from signoff.constants import NS_END, NS_SEP
 from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
-from signoff.engine.exits import completed, copied, remembered
-from signoff.engine.plan import due_nodes
+from signoff.engine.exits import before, completed, copied, remembered
+from signoff.engine.plan import has_more
 from signoff.engine.run import Run
 from signoff.engine.state import restored
 from signoff.engine.travel import named, recalled
@@ -106,11 +106,20 @@ def _without_halves(run: Run, head: CheckpointTuple) -> Steps[CheckpointTuple | 
     at: CheckpointTuple | None = head
     while at is not None and _is_half_of_another(run, at):
         run.newest_id = run.newest_id or head.checkpoint["id"]
-        # By its place in time: retention may have removed what it stands on.
-        at = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
+        at = yield from _before(run, at)
         if at is not None and run.branched_off is not None:
             at = yield from recalled(at, run.branched_off)
     return at
+
+
+def _before(run: Run, at: CheckpointTuple) -> Steps[CheckpointTuple | None]:
+    """What such a graph came to before, by its place in time: retention may have removed what it stands on."""
+    saved: CheckpointTuple | None
+    if (unstored := before(run, at)) is None:
+        saved = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
+        return saved
+    saved = yield Load(unstored.config)
+    return saved or copied(unstored)
 
 
 def _is_half_of_another(run: Run, at: CheckpointTuple) -> bool:
@@ -130,7 +139,7 @@ def _is_of_waiting(run: Run, at: CheckpointTuple) -> bool:
 def _is_half(run: Run, at: CheckpointTuple) -> bool:
     """Whether something is still to be done at a checkpoint."""
     state = restored(run.program, at, run.ns)
-    return bool(state.gone or state.values.get(TASKS) or state.values.get(WAITING) or due_nodes(run.program, state))
+    return bool(state.gone) or has_more(run.program, state)
 
 
 def _is_since(at: CheckpointTuple, root_id: str) -> bool:
