@@ -9,7 +9,7 @@ import pytest
 
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import LeaseLost, ThreadMoved
+from signoff.errors import AlreadyAnswered, InvalidAnswer, LeaseLost, ThreadMoved
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.testing.conformance import savers
@@ -53,6 +53,20 @@ def test_what_is_freed_is_told_before_and_a_question_keeps_its_thread(kind, requ
         assert (saver.cleanup_before(soon), saver.keep_last(1)) == ((0, 0, 0), (0, 0, 0)), "its answer waits for a run"
         assert app.resume_answered()["waits"]["asks"] is False
         assert saver.cleanup_before(soon).threads == 1
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_an_answer_that_comes_too_late_is_refused_though_nobody_knows_any_more_who_was_first(kind, request, tmp_path):
+    with opened(kind, request, tmp_path) as saver:
+        app = StateGraph(State).add_node("work", work).add_edge(START, "work").compile(checkpointer=saver)
+        [question] = app.invoke({"asks": True, "picture": b""}, on("ana"))["__interrupt__"]
+        app.invoke(Command(resume=True, by="ben"), on("ana"))
+        with pytest.raises(AlreadyAnswered, match="ben"):
+            app.invoke(Command(resume={question.id: False}), on("ana"))
+        saver.keep_last(1)
+        with pytest.raises(InvalidAnswer, match="no open question"):
+            app.invoke(Command(resume={question.id: False}), on("ana"))
+        assert app.get_state(on("ana")).values["asks"] is True
 
 
 @pytest.mark.parametrize("kind", KINDS)
