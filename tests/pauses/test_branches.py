@@ -310,6 +310,22 @@ def test_a_nested_graph_that_waits(open_app):
     assert works.done == {"first": 1, "ask": 2, "a": 1, "b": 1}
 
 
+@pytest.mark.parametrize("remembers", [None, True], ids=["forgets", "remembers"])
+def test_a_nested_graph_that_waits_goes_on_with_the_config_of_its_snapshot(open_app, remembers):
+    works = Works()
+    inner = line(first=works.node("first"), ask=works.asking("ask")).compile()
+    graph = beside(inner=line(inner=inner).compile(checkpointer=remembers), a=works.node("a"))
+    app = open_app(graph.add_node("b", works.node("b")).add_edge("a", "b"), pause="branch")
+    app.invoke(NEW)
+    state = app.get_state(subgraphs=True).tasks[0].state.tasks[0].state
+    assert app.get_state(state.config).config == state.config
+    told = app.update_state({"log": ["told"]}, state.config)
+    assert app.ask(None, told) == ["ask"]
+    state = app.get_state(subgraphs=True).tasks[0].state.tasks[0].state
+    assert app.invoke(Command(resume="yes"), state.config)["log"] == ["a", "b", "first", "told", "ask: yes"]
+    assert works.done == {"first": 1, "ask": 3, "a": 1, "b": 1}
+
+
 @pytest.mark.parametrize("inside", ["node", "nested", "nested that remembers"])
 def test_a_task_that_waits_asks_again_on_a_branch_of_the_past(open_app, inside):
     works, ask = Works(), asking("pay?")

@@ -7,7 +7,7 @@ import pytest
 from signoff.constants import COPY
 from signoff.func import task
 from signoff.graph import START, StateGraph
-from signoff.types import Command, interrupt
+from signoff.types import Command, Send, interrupt
 
 from .diaries import NESTED, Diary, Kept, Turn, around, plan
 from .ways import CONFIG, ONE_SERVER
@@ -270,3 +270,61 @@ def test_a_branch_that_begins_at_the_end_of_a_turn_remembers_that_turn(open_app,
     app.invoke(None, ended.config)
     app.invoke({"word": "three"})
     assert diary.seen == [[], *(["one"] for _ in between), ["one"]]
+
+
+def test_whoever_calls_beside_a_turn_that_waits_knows_what_was_known_where_the_branch_began(open_app):
+    def ask(state: Any) -> Any:
+        return {"kept": [interrupt("keep it?")] if state["word"] == "waits" else []}
+
+    diary = Diary(ask=ask)
+    graph = StateGraph(Turn).add_node(plan).add_node("diary", diary.call).add_edge(START, "plan")
+    graph.add_conditional_edges("plan", lambda state: [Send("diary", {"word": word}) for word in state["word"].split()])
+    app = open_app(graph)
+    app.invoke({"word": "one"})
+    before = app.get_state().config
+    app.invoke({"word": "two"})
+    app.invoke({"word": "waits late"}, {**before, "max_concurrency": 1})
+    assert diary.seen == [[], ["one"], ["one"], ["one"]]
+
+
+TWO_DEEP = {
+    "called by a task": called_by_a_task,
+    "in a graph that remembers": lambda diary: around(diary.graph).compile(checkpointer=True),
+    "in one that forgets, in one that remembers": lambda diary: around(around(diary.call).compile()).compile(
+        checkpointer=True
+    ),
+}
+
+
+@pytest.mark.parametrize("nested", TWO_DEEP)
+def test_whoever_calls_later_beside_a_turn_that_waits_does_not_know_half_of_it(open_app, nested):
+    def ask(state: Any) -> Any:
+        return {"kept": [interrupt("keep it?")] if state["word"] == "waits" else []}
+
+    diary = Diary(ask=ask)
+    graph = StateGraph(Turn).add_node(plan).add_node("diary", TWO_DEEP[nested](diary)).add_edge(START, "plan")
+    graph.add_conditional_edges(START, lambda state: Send("diary", {"word": state["word"]}), ["diary"])
+    graph.add_conditional_edges("plan", lambda state: Send("diary", {"word": "late"}), ["diary"])
+    app = open_app(graph, pause="branch")
+    app.invoke({"word": "one"})
+    app.invoke({"word": "waits"})
+    assert diary.seen[-1] == ["one", "late"]
+    app.invoke(Command(resume="yes"))
+    assert app.get_state().next == ()
+
+
+@pytest.mark.parametrize("durability", ["async", "exit"])
+def test_whoever_calls_beside_a_turn_that_waits_knows_what_was_learned_earlier_in_the_run(open_app, durability):
+    def ask(state: Any) -> Any:
+        return {"kept": [interrupt("keep it?")] if state["word"] == "waits" else []}
+
+    rounds = iter([["one"], ["two"], ["waits", "late"], [], ["three"], []])
+    diary = Diary(ask=ask)
+    graph = StateGraph(Turn).add_node(plan).add_node("diary", diary.call).add_edge(START, "plan")
+    graph.add_conditional_edges("plan", lambda state: [Send("diary", {"word": word}) for word in next(rounds)])
+    app = open_app(graph.add_edge("diary", "plan"))
+    app.invoke({"word": ""}, {**CONFIG, "max_concurrency": 1}, durability=durability)
+    assert diary.seen == [[], ["one"], ["one", "two"], ["one", "two"]]
+    app.invoke(Command(resume="yes"), durability=durability)
+    app.invoke({"word": ""}, durability=durability)
+    assert diary.seen[4:] == [["one", "two", "waits", "yes"]]

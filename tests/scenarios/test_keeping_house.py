@@ -9,7 +9,7 @@ import pytest
 
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import LeaseLost, ThreadMoved
+from signoff.errors import AlreadyAnswered, InvalidAnswer, LeaseLost, ThreadMoved
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.testing.conformance import savers
@@ -53,6 +53,20 @@ def test_what_is_freed_is_told_before_and_a_question_keeps_its_thread(kind, requ
         assert (saver.cleanup_before(soon), saver.keep_last(1)) == ((0, 0, 0), (0, 0, 0)), "its answer waits for a run"
         assert app.resume_answered()["waits"]["asks"] is False
         assert saver.cleanup_before(soon).threads == 1
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_an_answer_that_comes_too_late_is_refused_though_nobody_knows_any_more_who_was_first(kind, request, tmp_path):
+    with opened(kind, request, tmp_path) as saver:
+        app = StateGraph(State).add_node("work", work).add_edge(START, "work").compile(checkpointer=saver)
+        [question] = app.invoke({"asks": True, "picture": b""}, on("ana"))["__interrupt__"]
+        app.invoke(Command(resume=True, by="ben"), on("ana"))
+        with pytest.raises(AlreadyAnswered, match="ben"):
+            app.invoke(Command(resume={question.id: False}), on("ana"))
+        saver.keep_last(1)
+        with pytest.raises(InvalidAnswer, match="no open question"):
+            app.invoke(Command(resume={question.id: False}), on("ana"))
+        assert app.get_state(on("ana")).values["asks"] is True
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -262,8 +276,16 @@ class Log(TypedDict):
     log: Annotated[list[str], operator.add]
 
 
+NESTED = {
+    "a graph": [None],
+    "in one that remembers": [None, True],
+    "one that remembers in two of which one does": [True, None, True],
+}
+
+
+@pytest.mark.parametrize("nested", NESTED)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_nested_graph_that_waits_while_others_go_on_is_not_begun_again(kind, request, tmp_path):
+def test_a_nested_graph_that_waits_while_others_go_on_is_not_begun_again(kind, nested, request, tmp_path):
     paid = []
 
     def pay(state: Log) -> dict[str, Any]:
@@ -273,7 +295,10 @@ def test_a_nested_graph_that_waits_while_others_go_on_is_not_begun_again(kind, r
     def confirm(state: Log) -> dict[str, Any]:
         return {"log": [interrupt("Delivered?")]}
 
-    order = StateGraph(Log).add_sequence([pay, confirm]).add_edge(START, "pay").compile()
+    innermost, *around = NESTED[nested]
+    order = StateGraph(Log).add_sequence([pay, confirm]).add_edge(START, "pay").compile(checkpointer=innermost)
+    for remembers in around:
+        order = StateGraph(Log).add_node("order", order).add_edge(START, "order").compile(checkpointer=remembers)
     others = [(name, lambda state, name=name: {"log": [name]}) for name in ("pack", "weigh", "send")]
     with opened(kind, request, tmp_path) as saver:
         graph = StateGraph(Log).add_node("order", order).add_edge(START, "order")
@@ -343,6 +368,36 @@ def test_a_graph_that_remembers_knows_what_it_knew_though_a_task_waits_in_the_mi
             asked = [one.id for one in app.get_state(config).interrupts if one.value == value]
             log = app.invoke(Command(resume=dict.fromkeys(asked, "yes")), config)["log"]
     assert ["first", "yes", "late", "yes"] in log
+
+
+@pytest.mark.parametrize("tidy", [keep_one_that_waits, prune])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_graph_that_remembers_knows_what_it_knew_though_the_thread_went_on_beside_a_turn_that_waits(
+    kind, tidy, request, tmp_path
+):
+    def note(state: Log) -> dict[str, Any]:
+        return {"log": [interrupt("Note it?")] if state["log"][-1] == "waits" else []}
+
+    memory = StateGraph(Log).add_node("note", note).add_edge(START, "note").compile(checkpointer=True)
+
+    def call(state: Log) -> dict[str, Any]:
+        return {"log": [memory.invoke(state)["log"]]}
+
+    def check(state: Log) -> None:
+        interrupt("Ready?")
+
+    graph = StateGraph(Log).add_node("call", call).add_sequence([("plan", lambda state: {}), check])
+    graph.add_conditional_edges(START, lambda state: [Send("call", {"log": state["log"][-1:]}), "plan"])
+    graph.add_conditional_edges("check", lambda state: Send("call", {"log": ["late"]}), ["call"])
+    with opened(kind, request, tmp_path) as saver:
+        app = graph.compile(checkpointer=saver, pause="branch")
+        app.invoke({"log": ["first"]}, on("ana"))
+        app.invoke(Command(resume="yes"), on("ana"))
+        asked = app.invoke({"log": ["waits"]}, on("ana"))["__interrupt__"]
+        tidy(saver)
+        app.invoke(Command(resume={one.id: "yes" for one in asked if one.value == "Ready?"}), on("ana"))
+        log = app.invoke(Command(resume="yes"), on("ana"))["log"]
+    assert log[-2:] == [["first", "late", "late"], ["first", "late", "waits", "yes"]]
 
 
 @pytest.mark.parametrize("kind", DATABASES)

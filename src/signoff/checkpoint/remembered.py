@@ -26,9 +26,9 @@ def not_among_newest(made: Made, tasks: Mapping[str, Collection[str]], count: in
         each that they make; its graph was begun under the first of these.
     """
     roots = sorted(made.get("", ()), reverse=True)[:count]
-    waiting = {task_id for id in roots for task_id in tasks.get(id, ())}
+    waiting = frozenset(task_id for id in roots for task_id in tasks.get(id, ()))
     staying = {
-        ns: _belonging(made, ns, roots, count, _task_of(ns) in waiting)
+        ns: _belonging(made, ns, roots, count, waiting)
         | _recalled(made, ns, roots)
         | _standing(made, ns, roots, waiting)
         for ns in made
@@ -78,16 +78,18 @@ def _without(made: Made, staying: Mapping[str, set[str]]) -> set[tuple[str, str]
     return {(ns, id) for ns, of_ns in made.items() for id in of_ns if id not in staying[ns]}
 
 
-def _belonging(made: Made, ns: str, roots: Sequence[str], count: int, waits: bool) -> set[str]:
+def _belonging(made: Made, ns: str, roots: Sequence[str], count: int, waiting: Collection[str]) -> set[str]:
     """Those that were made under the roots that stay. Where there is no telling, or the graph waits, the newest."""
     newest = set(sorted(made[ns], reverse=True)[:count])
+    waits = not _remembers(ns) and any(not _tasks_around(about, ns).isdisjoint(waiting) for about in made[ns].values())
     under = {id: about.get("parents", {}).get("") for id, about in made[ns].items() if ns and roots}
     return {id for id in made[ns] if under.get(id) in roots or (id in newest and (waits or under.get(id) is None))}
 
 
-def _task_of(ns: str) -> str:
-    """The task of the root that a nested graph runs in."""
-    return ns.partition(NS_SEP)[0].partition(NS_END)[2]
+def _tasks_around(about: Mapping[str, Any], ns: str = "") -> set[str]:
+    """The tasks of the root, and the calls inside of these, that a checkpoint of a nested graph was made in."""
+    named = (around.partition(NS_SEP)[0].partition(NS_END)[2] for around in (ns, *about.get("parents", ())))
+    return {*named, *about.get("called_in", ()), about.get("called_by", "")}
 
 
 def _remembers(ns: str) -> bool:
@@ -116,9 +118,8 @@ def _standing(made: Made, ns: str, roots: Sequence[str], waiting: Collection[str
 
 def _is_under_way(about: Mapping[str, Any], roots: Sequence[str], waiting: Collection[str]) -> bool:
     """Whether a turn belongs to a task that waits with a root that stays, or was begun under it."""
-    parents = about.get("parents", {})
-    around = {about.get("called_by"), *(_task_of(ns) for ns in parents)}
-    return "called_by" in about and (parents.get("") in roots or not around.isdisjoint(waiting))
+    is_under = about.get("parents", {}).get("") in roots
+    return "called_by" in about and (is_under or not _tasks_around(about).isdisjoint(waiting))
 
 
 def _branches(made: Made, roots: Sequence[str]) -> list[Branch | None]:

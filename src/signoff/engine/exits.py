@@ -10,6 +10,7 @@ from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple, Commit, checkpoint_config
 from signoff.constants import START
+from signoff.engine.plan import has_more
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Record
@@ -65,10 +66,27 @@ def remember(run: Run, state: State, commit: Commit, writes: Sequence[Record]) -
         checkpoint_config(run.thread_id, run.ns, parent_id) if parent_id else None,
         [],
     )
+    if run.remembers:
+        run.below[run.ns] = _below(run, state)
     (run.memories if run.remembers else around.stopped_nested)[run.ns] = stands
     if run.called_by:
         run.turns[run.ns, run.called_by] = state.checkpoint_id, stands._replace(pending_writes=[])
     add(run, state.checkpoint_id, writes)
+
+
+def _below(run: Run, state: State) -> list[CheckpointTuple]:
+    """What whoever calls a graph that remembers has to know beside where a run of it stands now."""
+    if not has_more(run.program, state):
+        return []
+    last = run.memories.get(run.ns)
+    earlier = [*run.below.get(run.ns, ()), *([last._replace(pending_writes=[])] if last is not None else [])]
+    return [one for one in earlier if one.metadata.get("called_by") != run.called_by]
+
+
+def before(run: Run, at: CheckpointTuple) -> CheckpointTuple | None:
+    """What a graph that remembers came to before a checkpoint in this run, if that is needed."""
+    earlier = [one for one in run.below.get(run.ns, ()) if one.checkpoint["id"] < at.checkpoint["id"]]
+    return earlier[-1] if earlier else None
 
 
 def add(run: Run, checkpoint_id: str, writes: Sequence[Record]) -> None:

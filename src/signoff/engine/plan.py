@@ -47,6 +47,11 @@ def waiting_nodes(state: State) -> list[str]:
     return [stored["node"] for stored in state.values.get(WAITING, ())]
 
 
+def has_more(program: Program, state: State) -> bool:
+    """Whether something is still to be done at a state."""
+    return bool(state.values.get(TASKS) or state.values.get(WAITING) or due_nodes(program, state))
+
+
 def due_nodes(program: Program, state: State) -> list[str]:
     """The nodes that listen to what the last step wrote, by name."""
     listeners, values = program.listeners, state.values

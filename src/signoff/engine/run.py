@@ -92,6 +92,8 @@ class Run:
     """With `exit`: the run around a nested one, that stores what both have done."""
     called_by: str = ""
     """For a nested run whose graph remembers: the task that calls it. Others may call it in the same step."""
+    called_in: Sequence[str] = ()
+    """For a run inside of graphs that remember: the tasks that call these, whose names their namespaces do not have."""
     waiting: frozenset[str] = frozenset()
     """For a nested run: the tasks that wait around it, where branches pause on their own; under the ids that they had
     before the thread went back, too."""
@@ -145,6 +147,9 @@ class Run:
         """With `exit`: what nested graphs that remember have done, stored when the root ends; nested runs share its."""
         self.memories: dict[str, CheckpointTuple] = {}
         """With `exit`: where these stand, by namespace; nested runs share their root's."""
+        self.below: dict[str, list[CheckpointTuple]] = {}
+        """With `exit`: what came before that and may not be stored yet, by namespace, if others are in the middle of
+        their turns there: these turns, and what was known before; nested runs share their root's."""
         self.heads: dict[str, CheckpointTuple | None] = {}
         """Where graphs that remember stood, by namespace, when one was called first; nested runs share their root's."""
         self.turns: dict[tuple[str, str], tuple[str, CheckpointTuple | None]] = {}
@@ -213,7 +218,8 @@ class Run:
 
     def about(self) -> tuple[Mapping[str, Any], Mapping[str, str]]:
         """What the metadata of every checkpoint of this run has, what only some have to tell included."""
-        if self.discarded or self.unread or self.called_by or (self.branched_off is not None and not self.ns):
+        is_called = self.called_by or self.called_in
+        if self.discarded or self.unread or is_called or (self.branched_off is not None and not self.ns):
             return self._noted(), self.parents
         if self._about is None or self._about[1] is not self.parents or self._about[0] is not self.metadata:
             self._about = self.metadata, self.parents
@@ -227,6 +233,8 @@ class Run:
             noted["unread_answers"], self.unread = self.unread, []
         if self.called_by:
             noted["called_by"] = self.called_by
+        if self.called_in:
+            noted["called_in"] = list(self.called_in)
         if self.branched_off is not None and not self.ns:
             noted["branched_off"] = self.branched_off
         return noted

@@ -86,8 +86,8 @@ def _metadata(
     replaced: those in whose places others were asked.
     """
     shown: Any = saved.metadata
-    if "called_by" in shown:
-        shown = {name: value for name, value in shown.items() if name != "called_by"}
+    if "called_by" in shown or "called_in" in shown:
+        shown = {name: value for name, value in shown.items() if name not in ("called_by", "called_in")}
     if questions:
         shown = {**shown, "paused": True, "questions": [question.id for question in questions]}
     if answered:

@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
-from signoff.constants import NS_END, NS_SEP, TASKS, WAITING
+from signoff.constants import NS_END, NS_SEP
 from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
-from signoff.engine.exits import completed, copied, remembered
-from signoff.engine.plan import due_nodes
+from signoff.engine.exits import before, completed, copied, remembered
+from signoff.engine.plan import has_more
 from signoff.engine.run import Run
 from signoff.engine.state import restored
 from signoff.engine.travel import named, recalled
@@ -104,32 +104,42 @@ def _without_halves(run: Run, head: CheckpointTuple) -> Steps[CheckpointTuple | 
     Nor those of tasks that wait beside it; one of these may be what the task itself was before the thread went back.
     """
     at: CheckpointTuple | None = head
-    before: CheckpointTuple | None
-    while at is not None:
-        is_since = _is_since(at, run.parents.get("", ""))
-        if not (is_since or (run.waiting and _is_of_waiting(run, at))) or not _is_half(run, at):
-            break
-        if is_since:
-            before = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
-        else:
-            before = (yield Load(at.parent_config)) if at.parent_config else None
-            if before is None and at.parent_config:
-                break  # it was deleted, and with it what came before
+    while at is not None and _is_half_of_another(run, at):
         run.newest_id = run.newest_id or head.checkpoint["id"]
-        at = before
+        at = yield from _before(run, at)
+        if at is not None and run.branched_off is not None:
+            at = yield from recalled(at, run.branched_off)
     return at
+
+
+def _before(run: Run, at: CheckpointTuple) -> Steps[CheckpointTuple | None]:
+    """What such a graph came to before, by its place in time: retention may have removed what it stands on."""
+    saved: CheckpointTuple | None
+    if (unstored := before(run, at)) is None:
+        saved = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
+        return saved
+    saved = yield Load(unstored.config)
+    return saved or copied(unstored)
+
+
+def _is_half_of_another(run: Run, at: CheckpointTuple) -> bool:
+    """Whether a task that works or waits beside this one is in the middle of its turn at a checkpoint."""
+    is_beside = _is_since(at, run.parents.get("", "")) or (run.waiting and _is_of_waiting(run, at))
+    return bool(is_beside) and _is_half(run, at)
 
 
 def _is_of_waiting(run: Run, at: CheckpointTuple) -> bool:
     """Whether a checkpoint was made in a task that waits: that has called the graph, or a graph around it."""
-    around = NS_SEP.join(at.metadata.get("parents", {})).split(NS_SEP)
-    return not run.waiting.isdisjoint((at.metadata.get("called_by"), *(part.rpartition(NS_END)[2] for part in around)))
+    about: Any = at.metadata
+    levels = NS_SEP.join(about.get("parents", {})).split(NS_SEP)
+    around = (about.get("called_by"), *about.get("called_in", ()), *(level.rpartition(NS_END)[2] for level in levels))
+    return not run.waiting.isdisjoint(around)
 
 
 def _is_half(run: Run, at: CheckpointTuple) -> bool:
     """Whether something is still to be done at a checkpoint."""
     state = restored(run.program, at, run.ns)
-    return bool(state.gone or state.values.get(TASKS) or state.values.get(WAITING) or due_nodes(run.program, state))
+    return bool(state.gone) or has_more(run.program, state)
 
 
 def _is_since(at: CheckpointTuple, root_id: str) -> bool:

@@ -82,7 +82,8 @@ def _load(run: Run) -> Steps[CheckpointTuple | None]:
     if saved is not None and not run.parents:
         run.parents = saved.metadata.get("parents", {})
     if saved is not None and run.ns:
-        run.called_by = str(saved.metadata.get("called_by", ""))
+        about: Any = saved.metadata
+        run.called_by, run.called_in = about.get("called_by", ""), about.get("called_in", ())
     return saved
 
 

@@ -1,7 +1,7 @@
 """A graph that a task calls: its run is nested in the one around it, in a namespace of its own."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from signoff.engine.branching import waiting_ids
 from signoff.engine.calls import noted
 from signoff.engine.ids import child_ns, stateful_ns
 from signoff.engine.run import Run, Terms
+from signoff.engine.task import Task
 from signoff.pregel.terms import Options, nested_terms, recursion_limit
 
 if TYPE_CHECKING:
@@ -67,9 +68,22 @@ def _nested_run(graph: "Base", terms: Terms, ns: str, parent: Scope, keeper: Run
     run.waiting = outer.waiting.union(waiting_ids(parent.task)) if outer.program.pauses_branch else outer.waiting
     run.continues = partial(_is_same_call, parent.task.id) if is_stateful else _is_same
     run.called_by = parent.task.id if is_stateful else ""
+    run.called_in = _called_in(outer, parent.task)
     if run.durability == keeper.durability == "exit" and run.is_saved:
         run.around, run.memories, run.kept_memories = keeper, keeper.memories, keeper.kept_memories
+        run.below = keeper.below
     return run
+
+
+def _called_in(outer: Run, task: Task) -> Sequence[str]:
+    """The tasks around a graph that its namespace does not tell of: callers of graphs that remember, and of calls."""
+    called_in = list(outer.called_in)
+    if outer.called_by:
+        called_in.append(outer.called_by)
+    while task.is_call and task.caller is not None:
+        task = task.caller
+        called_in.append(task.id)
+    return called_in
 
 
 def _keeper(host: Host) -> Host:

@@ -28,7 +28,9 @@ def read_state(graph: "Base", config: RunnableConfig, subgraphs: bool) -> Steps[
         saved = yield from recalled_now(saved)
     if saved is None:
         return _unborn(config)
-    return (yield from shown_at(target, saved, subgraphs, is_head=not place.get(CHECKPOINT_ID)))
+    named = place.get(CHECKPOINT_MAP) or {}
+    inside = {ns: id for ns, id in named.items() if ns != place.get(CHECKPOINT_NS)} if "" in named else None
+    return (yield from shown_at(target, saved, subgraphs, is_head=not place.get(CHECKPOINT_ID), inside=inside))
 
 
 def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:
@@ -43,21 +45,31 @@ def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:
 
 
 def shown_at(
-    graph: "Base", saved: CheckpointTuple, subgraphs: bool, *, is_head: bool, branched_off: Branch | None = None
+    graph: "Base",
+    saved: CheckpointTuple,
+    subgraphs: bool,
+    *,
+    is_head: bool,
+    branched_off: Branch | None = None,
+    inside: dict[str, str] | None = None,
 ) -> Steps[StateSnapshot]:
-    """The snapshot of a checkpoint; the states of the graphs that its tasks run as configs, or in full."""
+    """The snapshot of a checkpoint; the states of the graphs that its tasks run as configs, or in full.
+
+    inside: the checkpoints of the graphs around it that it is shown in, by namespace. A branch that waits may have
+        begun at older ones.
+    """
     ns = saved.config[CONF].get(CHECKPOINT_NS, "")
+    around: dict[str, str] = saved.metadata.get("parents", {}) if inside is None else inside
     due = *_, tasks = due_at(graph.program, saved, ns)
     nested: dict[str, Any] = {}
     branched_off = saved.metadata.get("branched_off", branched_off)
     for task in tasks:
         if task.keeps_graph:
-            nested[task.id] = yield from _nested_state(saved, task, subgraphs, branched_off)
+            nested[task.id] = yield from _nested_state(saved, task, subgraphs, branched_off, around)
     is_past = not is_head and is_answered(due) and (yield from _is_past(saved))
     shown = snapshot(saved, due, nested, is_head=is_head, is_past=is_past)
     if not ns:
         return shown
-    around = saved.metadata.get("parents", {})
     return shown._replace(config=_mapped(saved.config, around), parent_config=_mapped(saved.parent_config, around))
 
 
@@ -76,7 +88,9 @@ def _mapped(config: RunnableConfig | None, around: dict[str, str]) -> Any:
     return {CONF: {**place, CHECKPOINT_MAP: {**around, place[CHECKPOINT_NS]: place[CHECKPOINT_ID]}}}
 
 
-def _nested_state(saved: CheckpointTuple, task: Task, subgraphs: bool, branched_off: Branch | None) -> Steps[Any]:
+def _nested_state(
+    saved: CheckpointTuple, task: Task, subgraphs: bool, branched_off: Branch | None, around: dict[str, str]
+) -> Steps[Any]:
     graph, ns = task.node.graph, task.ns_of_graph
     config = checkpoint_config(saved.config[CONF][THREAD_ID], ns)
     if not subgraphs:
@@ -86,7 +100,8 @@ def _nested_state(saved: CheckpointTuple, task: Task, subgraphs: bool, branched_
         inner = yield from recalled(inner, branched_off)
     if inner is None:
         return _unborn(config)
-    return (yield from shown_at(graph, inner, subgraphs, is_head=True, branched_off=branched_off))
+    inside = {**around, saved.config[CONF].get(CHECKPOINT_NS, ""): saved.checkpoint["id"]}
+    return (yield from shown_at(graph, inner, subgraphs, is_head=True, branched_off=branched_off, inside=inside))
 
 
 def _unborn(config: RunnableConfig) -> StateSnapshot:
