@@ -67,26 +67,35 @@ def remember(run: Run, state: State, commit: Commit, writes: Sequence[Record]) -
         [],
     )
     if run.remembers:
-        run.below[run.ns] = _below(run, state)
+        _note_turn(run, stands, is_over=not has_more(run.program, state))
     (run.memories if run.remembers else around.stopped_nested)[run.ns] = stands
     if run.called_by:
         run.turns[run.ns, run.called_by] = state.checkpoint_id, stands._replace(pending_writes=[])
     add(run, state.checkpoint_id, writes)
 
 
-def _below(run: Run, state: State) -> list[CheckpointTuple]:
-    """What whoever calls a graph that remembers has to know beside where a run of it stands now."""
-    if not has_more(run.program, state):
-        return []
-    last = run.memories.get(run.ns)
-    earlier = [*run.below.get(run.ns, ()), *([last._replace(pending_writes=[])] if last is not None else [])]
-    return [one for one in earlier if one.metadata.get("called_by") != run.called_by]
+def _note_turn(run: Run, stands: CheckpointTuple, *, is_over: bool) -> None:
+    """Note where a turn of a graph that remembers stands, and forget what nobody looks for behind it.
+
+    Turns side by side do this at once: each has a place of its own, and none is taken away that is still looked for.
+    """
+    turns = run.turns_since.setdefault(run.ns, {})
+    turns[stands.checkpoint["id"]] = stands._replace(pending_writes=[]), is_over
+    for id, (earlier, was_over) in list(turns.items()):
+        is_own_half = not was_over and earlier.metadata.get("called_by") == run.called_by
+        if id < stands.checkpoint["id"] and ((is_over and was_over) or is_own_half):
+            turns.pop(id, None)
 
 
 def before(run: Run, at: CheckpointTuple) -> CheckpointTuple | None:
-    """What a graph that remembers came to before a checkpoint in this run, if that is needed."""
-    earlier = [one for one in run.below.get(run.ns, ()) if one.checkpoint["id"] < at.checkpoint["id"]]
-    return earlier[-1] if earlier else None
+    """What a graph that remembers came to before a checkpoint, if that was in this run.
+
+    If that was forgotten just now, a turn beside has ended: what it came to is as good.
+    """
+    turns = list(run.turns_since.get(run.ns, {}).values())
+    earlier = [one for one, _ in turns if one.checkpoint["id"] < at.checkpoint["id"]]
+    found = earlier or [one for one, is_over in turns if is_over]
+    return max(found, key=lambda one: one.checkpoint["id"]) if found else None
 
 
 def add(run: Run, checkpoint_id: str, writes: Sequence[Record]) -> None:

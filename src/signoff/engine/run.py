@@ -147,9 +147,9 @@ class Run:
         """With `exit`: what nested graphs that remember have done, stored when the root ends; nested runs share its."""
         self.memories: dict[str, CheckpointTuple] = {}
         """With `exit`: where these stand, by namespace; nested runs share their root's."""
-        self.below: dict[str, list[CheckpointTuple]] = {}
-        """With `exit`: what came before that and may not be stored yet, by namespace, if others are in the middle of
-        their turns there: these turns, and what was known before; nested runs share their root's."""
+        self.turns_since: dict[str, dict[str, tuple[CheckpointTuple, bool]]] = {}
+        """With `exit`: where turns in these stand that may not be stored yet, by namespace and checkpoint, and whether
+        they are over; nested runs share their root's."""
         self.heads: dict[str, CheckpointTuple | None] = {}
         """Where graphs that remember stood, by namespace, when one was called first; nested runs share their root's."""
         self.turns: dict[tuple[str, str], tuple[str, CheckpointTuple | None]] = {}

@@ -71,7 +71,7 @@ def _nested_run(graph: "Base", terms: Terms, ns: str, parent: Scope, keeper: Run
     run.called_in = _called_in(outer, parent.task)
     if run.durability == keeper.durability == "exit" and run.is_saved:
         run.around, run.memories, run.kept_memories = keeper, keeper.memories, keeper.kept_memories
-        run.below = keeper.below
+        run.turns_since = keeper.turns_since
     return run
 
 
