@@ -437,6 +437,52 @@ def test_a_node_that_has_returned_is_not_run_again_though_nobody_has_heard_of_it
     asyncio.run(main())
 
 
+class SlowAtEdges(AsyncCallbackHandler):
+    """Somebody who takes long to hear that a conditional edge is asked."""
+
+    def __init__(self):
+        self.hears = asyncio.Event()
+
+    async def on_chain_start(self, serialized, inputs, **named):
+        if named.get("name") == "choose":
+            self.hears.set()
+            await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("is_beside", [False, True], ids=["alone", "beside"])
+def test_nor_if_nobody_has_heard_yet_that_its_edges_are_asked(is_beside, durability, is_async):
+    async def main():
+        ran = []
+
+        async def work(state):
+            ran.append("worked")
+            return {"log": ["worked"]}
+
+        def choose(state):
+            return "last"
+
+        async def achoose(state):
+            return "last"
+
+        achoose.__name__ = "choose"
+        graph = StateGraph(State).add_node(work).add_node("last", lambda state: {"log": ["last"]})
+        graph.add_edge(START, "work").add_conditional_edges("work", achoose if is_async else choose, ["last"])
+        if is_beside:
+            graph.add_node("beside", lambda state: None).add_edge(START, "beside")
+        app, slow = graph.compile(InMemorySaver()), SlowAtEdges()
+        run = asyncio.create_task(app.ainvoke({"log": []}, {**CONFIG, "callbacks": [slow]}, durability=durability))
+        await slow.hears.wait()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        assert await app.ainvoke(None, CONFIG) == {"log": ["worked", "last"]}
+        assert ran == ["worked"]
+
+    asyncio.run(main())
+
+
 def test_nobody_waits_for_those_who_hear_of_a_node_that_returns_after_the_run_was_called_off():
     async def main():
         work, slow = Work(), Slow()
