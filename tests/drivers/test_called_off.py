@@ -17,6 +17,7 @@ from prebuilt.models import call, calls
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.checkpoint.sqlite.aio import AsyncSqliteSaver
+from signoff.drivers.workers import Crew
 from signoff.errors import ThreadBusy
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
@@ -249,6 +250,35 @@ def test_what_is_under_way_in_a_thread_is_finished_and_kept(program, durability,
             result = await app.ainvoke(None, CONFIG, durability=durability)
             assert work.count == 1
             assert result["log"][-1] == "worked"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("is_nested", [False, True], ids=["root", "nested"])
+def test_so_it_is_if_the_run_had_failed_already_and_waited_for_the_thread(is_nested, durability, opened):
+    async def main():
+        work, away = Work(), [True]
+
+        async def fail(state):
+            await work.is_begun()
+            if away.pop():
+                raise ConnectionError("away")
+            return {"log": ["back"]}
+
+        async with opened() as saver:
+            graph = StateGraph(State).add_node("work", work).add_edge(START, "work")
+            app = graph.add_node(fail).add_edge(START, "fail").compile(None if is_nested else saver)
+            if is_nested:
+                app = StateGraph(State).add_node("inner", app).add_edge(START, "inner").compile(saver)
+            run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG, durability=durability))
+            while away:
+                await asyncio.sleep(0)
+            await turns()
+            await call_off(run, work)
+            away.append(False)
+            assert sorted((await app.ainvoke(None, CONFIG))["log"]) == ["back", "worked"]
+            assert work.count == 1
 
     asyncio.run(main())
 
@@ -534,6 +564,39 @@ def test_what_a_graph_two_levels_down_has_done_is_kept_with_exit_too(opened):
 
 class Leaves(BaseException):
     """Like KeyboardInterrupt or SystemExit: no failure of the task, the whole program is to end."""
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_sync_run_that_has_failed_waits_for_its_threads_though_it_is_broken_off_meanwhile(durability, monkeypatch):
+    stop, waits, ran, away = Crew.call_off, threading.Event(), [], [True]
+
+    def broken_off(crew, at_rest):
+        monkeypatch.setattr(Crew, "call_off", stopped)
+        raise Leaves  # as a signal does
+
+    def stopped(crew, at_rest):
+        stop(crew, at_rest)
+        waits.set()
+
+    def work(state):
+        assert waits.wait(10)
+        ran.append("work")
+        return {"log": ["worked"]}
+
+    def fail(state):
+        if away.pop():
+            raise ConnectionError("away")
+        return {"log": ["back"]}
+
+    monkeypatch.setattr(Crew, "call_off", broken_off)
+    graph = StateGraph(State).add_node(work).add_node(fail).add_edge(START, "work").add_edge(START, "fail")
+    app = graph.compile(InMemorySaver())
+    with pytest.raises(Leaves):
+        app.invoke({"log": []}, CONFIG, durability=durability)
+    assert ran == ["work"], "the run is not over while the function works"
+    away.append(False)
+    assert sorted(app.invoke(None, CONFIG)["log"]) == ["back", "worked"]
+    assert ran == ["work"]
 
 
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
