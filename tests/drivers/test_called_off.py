@@ -878,3 +878,43 @@ def test_a_run_whose_loop_was_closed_has_its_thread_no_more(tmp_path):
     assert (len(started), run.done()) == (2, False)
     del run, loop
     gc.collect()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_call_in_a_thread_that_was_given_up_ends_before_its_task_is_tried_again(fails):
+    async def main():
+        work, tries = Work(), []
+
+        @task
+        def slow():
+            work()
+            if fails and len(tries) == 1:
+                raise LookupError("nobody hears of it")
+            return "worked"
+
+        @task
+        async def failing():
+            await work.is_begun()
+            raise ConnectionError("away")
+
+        async def both(value):
+            tries.append(value)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    slowly = group.create_task(_awaited(slow))
+                    if len(tries) == 1:
+                        group.create_task(_awaited(failing))
+            finally:
+                work.may_end.set()
+            return slowly.result()
+
+        policy = RetryPolicy(initial_interval=0, jitter=False, retry_on=ExceptionGroup)
+        app = entrypoint(checkpointer=InMemorySaver(), retry_policy=policy)(both)
+        assert await app.ainvoke(1, CONFIG) == "worked"
+        assert (work.count, len(tries)) == (2 if fails else 1, 2)
+
+    asyncio.run(main())
+
+
+async def _awaited(call):
+    return await call()
