@@ -17,6 +17,7 @@ from prebuilt.models import call, calls
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.checkpoint.sqlite.aio import AsyncSqliteSaver
+from signoff.drivers.workers import Crew
 from signoff.errors import ThreadBusy
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
@@ -253,6 +254,35 @@ def test_what_is_under_way_in_a_thread_is_finished_and_kept(program, durability,
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("is_nested", [False, True], ids=["root", "nested"])
+def test_so_it_is_if_the_run_had_failed_already_and_waited_for_the_thread(is_nested, durability, opened):
+    async def main():
+        work, away = Work(), [True]
+
+        async def fail(state):
+            await work.is_begun()
+            if away.pop():
+                raise ConnectionError("away")
+            return {"log": ["back"]}
+
+        async with opened() as saver:
+            graph = StateGraph(State).add_node("work", work).add_edge(START, "work")
+            app = graph.add_node(fail).add_edge(START, "fail").compile(None if is_nested else saver)
+            if is_nested:
+                app = StateGraph(State).add_node("inner", app).add_edge(START, "inner").compile(saver)
+            run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG, durability=durability))
+            while away:
+                await asyncio.sleep(0)
+            await turns()
+            await call_off(run, work)
+            away.append(False)
+            assert sorted((await app.ainvoke(None, CONFIG))["log"]) == ["back", "worked"]
+            assert work.count == 1
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("often", [2, 100])
 def test_whoever_cancels_twice_need_not_wait_and_the_thread_is_taken_meanwhile(program, often, opened):
@@ -437,6 +467,52 @@ def test_a_node_that_has_returned_is_not_run_again_though_nobody_has_heard_of_it
     asyncio.run(main())
 
 
+class SlowAtEdges(AsyncCallbackHandler):
+    """Somebody who takes long to hear that a conditional edge is asked."""
+
+    def __init__(self):
+        self.hears = asyncio.Event()
+
+    async def on_chain_start(self, serialized, inputs, **named):
+        if named.get("name") == "choose":
+            self.hears.set()
+            await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("is_beside", [False, True], ids=["alone", "beside"])
+def test_nor_if_nobody_has_heard_yet_that_its_edges_are_asked(is_beside, durability, is_async):
+    async def main():
+        ran = []
+
+        async def work(state):
+            ran.append("worked")
+            return {"log": ["worked"]}
+
+        def choose(state):
+            return "last"
+
+        async def achoose(state):
+            return "last"
+
+        achoose.__name__ = "choose"
+        graph = StateGraph(State).add_node(work).add_node("last", lambda state: {"log": ["last"]})
+        graph.add_edge(START, "work").add_conditional_edges("work", achoose if is_async else choose, ["last"])
+        if is_beside:
+            graph.add_node("beside", lambda state: None).add_edge(START, "beside")
+        app, slow = graph.compile(InMemorySaver()), SlowAtEdges()
+        run = asyncio.create_task(app.ainvoke({"log": []}, {**CONFIG, "callbacks": [slow]}, durability=durability))
+        await slow.hears.wait()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        assert await app.ainvoke(None, CONFIG) == {"log": ["worked", "last"]}
+        assert ran == ["worked"]
+
+    asyncio.run(main())
+
+
 def test_nobody_waits_for_those_who_hear_of_a_node_that_returns_after_the_run_was_called_off():
     async def main():
         work, slow = Work(), Slow()
@@ -488,6 +564,39 @@ def test_what_a_graph_two_levels_down_has_done_is_kept_with_exit_too(opened):
 
 class Leaves(BaseException):
     """Like KeyboardInterrupt or SystemExit: no failure of the task, the whole program is to end."""
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_sync_run_that_has_failed_waits_for_its_threads_though_it_is_broken_off_meanwhile(durability, monkeypatch):
+    stop, waits, ran, away = Crew.call_off, threading.Event(), [], [True]
+
+    def broken_off(crew, at_rest):
+        monkeypatch.setattr(Crew, "call_off", stopped)
+        raise Leaves  # as a signal does
+
+    def stopped(crew, at_rest):
+        stop(crew, at_rest)
+        waits.set()
+
+    def work(state):
+        assert waits.wait(10)
+        ran.append("work")
+        return {"log": ["worked"]}
+
+    def fail(state):
+        if away.pop():
+            raise ConnectionError("away")
+        return {"log": ["back"]}
+
+    monkeypatch.setattr(Crew, "call_off", broken_off)
+    graph = StateGraph(State).add_node(work).add_node(fail).add_edge(START, "work").add_edge(START, "fail")
+    app = graph.compile(InMemorySaver())
+    with pytest.raises(Leaves):
+        app.invoke({"log": []}, CONFIG, durability=durability)
+    assert ran == ["work"], "the run is not over while the function works"
+    away.append(False)
+    assert sorted(app.invoke(None, CONFIG)["log"]) == ["back", "worked"]
+    assert ran == ["work"]
 
 
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
@@ -769,3 +878,43 @@ def test_a_run_whose_loop_was_closed_has_its_thread_no_more(tmp_path):
     assert (len(started), run.done()) == (2, False)
     del run, loop
     gc.collect()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_call_in_a_thread_that_was_given_up_ends_before_its_task_is_tried_again(fails):
+    async def main():
+        work, tries = Work(), []
+
+        @task
+        def slow():
+            work()
+            if fails and len(tries) == 1:
+                raise LookupError("nobody hears of it")
+            return "worked"
+
+        @task
+        async def failing():
+            await work.is_begun()
+            raise ConnectionError("away")
+
+        async def both(value):
+            tries.append(value)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    slowly = group.create_task(_awaited(slow))
+                    if len(tries) == 1:
+                        group.create_task(_awaited(failing))
+            finally:
+                work.may_end.set()
+            return slowly.result()
+
+        policy = RetryPolicy(initial_interval=0, jitter=False, retry_on=ExceptionGroup)
+        app = entrypoint(checkpointer=InMemorySaver(), retry_policy=policy)(both)
+        assert await app.ainvoke(1, CONFIG) == "worked"
+        assert (work.count, len(tries)) == (2 if fails else 1, 2)
+
+    asyncio.run(main())
+
+
+async def _awaited(call):
+    return await call()

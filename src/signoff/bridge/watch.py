@@ -110,7 +110,9 @@ class Watch:
             self.scope.tell_to(outside)
 
     def _told(self, effect: Call, child: Any) -> Steps[Any]:
-        path = yield Tell(lambda: child.on_chain_start(None, effect.input, name=effect.action.name))
+        path = yield Tell(lambda: child.on_chain_start(None, effect.input, name=effect.action.name), concludes=True)
+        if path is None:  # the run is called off: the edge is asked all the same, and nobody hears of it
+            return (yield from self._called(effect))
         self.scope.tell_to(path.get_child())
         try:
             chosen = yield from self._called(effect)

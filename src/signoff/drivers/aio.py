@@ -42,6 +42,7 @@ class Driver:
         self._background: AsyncBackground | None = None
         self._deadline: float | None = None
         self._is_called_off = False
+        self._stopping: asyncio.Task[list[Outcome]] | None = None
 
     def perform(self, effect: Any) -> Awaitable[Any]:
         """Do what the engine asks."""
@@ -176,12 +177,18 @@ class Driver:
         return events
 
     async def stop(self, effect: Stop) -> list[Outcome]:
-        """Cancel what runs, and wait until it has ended."""
-        self._todo.clear()
-        self.host.is_stopping = True
-        running = list(self._tasks.values())
-        for task in running:
-            task.cancel()
+        """Cancel what runs, and wait until it has ended. A run that is called off meanwhile asks for that again."""
+        if self._stopping is None:
+            self._todo.clear()
+            self.host.is_stopping = True
+            running = list(self._tasks.values())
+            for task in running:
+                task.cancel()
+            self._stopping = begun(self.loop, self._stopped, running)
+        return await asyncio.shield(self._stopping)
+
+    async def _stopped(self, running: "Sequence[asyncio.Task[None]]") -> list[Outcome]:
+        """What has finished when nothing runs any more."""
         await asyncio.gather(*running, return_exceptions=True)
         await self._end_calls()
         await self._wait_for_left()

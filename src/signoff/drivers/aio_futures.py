@@ -20,7 +20,8 @@ class NotAwaited(InvalidInput, asyncio.InvalidStateError):
 
 
 class CallFuture(asyncio.Future[Any]):
-    """The result of a call. Whoever gives up on it, as after a timeout, calls it off.
+    """The result of a call. Whoever gives up on it, as after a timeout, calls it off. A thread cannot be: the task
+    waits for it, so that another try does not do the same beside it.
 
     A pause is no reason to break off what is under way: if a coroutine asks, asyncio.TaskGroup cancels all that run
     beside it. Their calls go on, and the task waits for them.
@@ -44,11 +45,10 @@ class CallFuture(asyncio.Future[Any]):
     def cancel(self, msg: Any = None) -> bool:
         if self.making is None or self.done():
             return super().cancel(msg)
-        if self.scope.pause is not None:
-            self.heir = self.scope.also_wait()
-        elif self.is_async:
+        if self.scope.pause is None and self.is_async:
             self.is_given_up = self.making.cancel(msg)
             return self.is_given_up
+        self.heir = self.scope.also_wait()
         return super().cancel(msg)
 
     def set_exception(self, exception: Any) -> None:

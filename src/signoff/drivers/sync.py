@@ -3,7 +3,6 @@
 import contextvars
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -110,14 +109,13 @@ class Driver:
 
     def stop(self, effect: Stop) -> list[Outcome]:
         """Threads cannot be cancelled: what runs is waited for."""
-        finished: list[Outcome] = []
-        if self._crew is not None:
-            # Not by counting what was heard of: a signal may have been, in the moment in which a task was.
-            self._crew.call_off(partial(self.events.put, None))
-            while (event := self.events.get()) is not None:
-                if type(event) is Outcome:
-                    finished.append(event)
-        return finished
+        if self._crew is None:
+            return []
+        # Not by counting what was heard of: a signal may have been, in the moment in which a task was.
+        at_rest = threading.Event()
+        self._crew.call_off(at_rest.set)
+        at_rest.wait()
+        return [event for event in self._drained() if type(event) is Outcome]
 
     # Storage and streams
 

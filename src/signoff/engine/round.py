@@ -12,7 +12,7 @@ from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
-from signoff.engine.unstored import on_the_way_out, unstored
+from signoff.engine.unstored import is_calling_off, on_the_way_out, unstored
 from signoff.errors import ParentCommand, SaverUnavailable
 from signoff.steps import Steps
 
@@ -172,7 +172,14 @@ def call_off(
     waiting: Sequence[Outcome] = (),
 ) -> Steps[None]:
     """Stop the other tasks; what is finished is kept, and what is asked is told to the run around this one."""
-    finished: list[Outcome] = yield Stop()
+    try:
+        finished: list[Outcome] = yield Stop()
+    except BaseException as later:
+        if is_calling_off(error) or not is_calling_off(later):
+            raise
+        # A run that has failed is called off while it stops: it ends by that, and what finishes is kept all the same.
+        yield from on_the_way_out(later, call_off(run, state, ledger, row, settled, later, waiting))
+        raise
     ended = {**settled, **{outcome.task: outcome for outcome in finished}}
     _tell_around(run, [*waiting, *ended.values()])
     if not run.is_saved:

@@ -17,12 +17,17 @@ def on_the_way_out(error: BaseException, steps: Steps[None]) -> Steps[None]:
     try:
         yield from steps
     except (LeaseLost, ThreadMoved):
-        if isinstance(error, Exception | GraphBubbleUp):
+        if not is_calling_off(error):
             raise
     except SaverUnavailable as failure:
         if isinstance(error, GraphBubbleUp):
             raise
         unstored(error, failure)
+
+
+def is_calling_off(error: BaseException) -> bool:
+    """Whether a run ends since somebody has called it off, or has left, and not by what its tasks came to."""
+    return not isinstance(error, Exception | GraphBubbleUp)
 
 
 def unstored(error: ErrorT, failure: SaverUnavailable) -> ErrorT:
