@@ -3,6 +3,7 @@
 import contextvars
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -31,7 +32,7 @@ class Driver:
         self.host = host
         host.perform = self.perform
         self.events: SimpleQueue[Any] = SimpleQueue()
-        """What happens in tasks; None when no thread works on one any more, for whoever waits for that."""
+        """What happens in tasks."""
         self._background: Background | None = None
         self._saver = with_commits(host.saver) if host.saver is not None else None
         self._crew: Crew | None = None
@@ -112,9 +113,9 @@ class Driver:
         if self._crew is None:
             return []
         # Not by counting what was heard of: a signal may have been, in the moment in which a task was.
-        at_rest = threading.Event()
-        self._crew.call_off(at_rest.set)
-        at_rest.wait()
+        at_rest: SimpleQueue[None] = SimpleQueue()
+        self._crew.call_off(partial(at_rest.put, None))
+        at_rest.get()
         return [event for event in self._drained() if type(event) is Outcome]
 
     # Storage and streams
