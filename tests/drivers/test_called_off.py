@@ -916,5 +916,46 @@ def test_a_call_in_a_thread_that_was_given_up_ends_before_its_task_is_tried_agai
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("is_deep", [False, True])
+@pytest.mark.parametrize("durability", ["exit", "async", "sync"])
+def test_a_call_in_a_thread_that_a_call_has_made_which_was_given_up_is_kept(durability, is_deep):
+    async def main():
+        work, tries = Work(), []
+
+        @task
+        def slow():
+            return work()["log"]
+
+        @task
+        async def around():
+            return await slow()
+
+        @task
+        async def further_around():
+            return await around()
+
+        async def let_it_end():
+            await turns()
+            work.may_end.set()
+
+        @entrypoint(checkpointer=InMemorySaver())
+        async def app(value):
+            call = further_around() if is_deep else around()
+            tries.append(value)
+            if len(tries) > 1:
+                return await call
+            await work.is_begun()
+            call.cancel()
+            tries.append(asyncio.create_task(let_it_end()))
+            raise ConnectionError("away")
+
+        with pytest.raises(ConnectionError):
+            await app.ainvoke(1, CONFIG, durability=durability)
+        assert await app.ainvoke(None, CONFIG) == ["worked"]
+        assert work.count == 1
+
+    asyncio.run(main())
+
+
 async def _awaited(call):
     return await call()

@@ -54,6 +54,8 @@ async def run_task(host: Host, task: Task) -> Outcome:
         return scope.come_to(await adrive(steps, scope.perform))
     except BaseException:
         scope.is_over = True
+        if task.is_call and scope.calls:
+            await scope.end_calls()
         raise
     finally:
         _scope.running.reset(token)
@@ -148,6 +150,13 @@ class AsyncScope(Scope):
                 if not self.host.is_stopping:
                     raise  # else the task has done its work, and no call begins any more
         return not all(call.done() for call in self.calls)
+
+    async def end_calls(self) -> None:
+        """Call off the calls of a call that is called off itself, and wait for those that threads are at."""
+        for call in list(self.calls):
+            if not isinstance(call, CallFuture) or call.making is not None:  # else others tell when it is over
+                call.cancel()
+        await self._settle()
 
     def _in_turn(self, limit: int) -> Any:
         return asyncio.Semaphore(limit)
