@@ -20,6 +20,7 @@ __all__ = [
     "loop_of",
     "no_loop",
     "running_loop",
+    "to_its_end",
     "wait_for",
 ]
 
@@ -130,6 +131,17 @@ class Once:
             task = self._under_way = begun(here, function)
             task.add_done_callback(hear)
         await asyncio.shield(task)
+
+
+async def to_its_end(function: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+    """Call a coroutine function to its end: whoever is cancelled meanwhile leaves when it has come to that."""
+    task = begun(asyncio.get_running_loop(), function, *args)
+    try:
+        return await asyncio.shield(task)
+    finally:
+        while not task.done():
+            with suppress(asyncio.CancelledError):  # once more: it is on its way out already
+                await asyncio.wait([task])
 
 
 def begun(

@@ -109,9 +109,25 @@ async def async_one(url):
 
 @asynccontextmanager
 async def async_pool(url):
-    async with AsyncConnectionPool(url, min_size=1, max_size=1, open=False) as pool:
+    async with AsyncConnectionPool(url, min_size=1, max_size=1, open=False, timeout=5) as pool:
         await pool.wait()
-        yield AsyncConnection(pool), lambda: True  # there is one only: without it, nothing more is read
+        yield AsyncConnection(pool), lambda: True  # there is one only: without it, nothing is read
+
+
+class BusyPool(AsyncConnectionPool):
+    """A pool that many use at once: whoever gives a connection back waits until it is his turn."""
+
+    async def putconn(self, conn):
+        for _ in range(2):
+            await asyncio.sleep(0)
+        await super().putconn(conn)
+
+
+@asynccontextmanager
+async def async_busy_pool(url):
+    async with BusyPool(url, min_size=1, max_size=1, open=False, timeout=5) as pool:
+        await pool.wait()
+        yield AsyncConnection(pool), lambda: True
 
 
 async def cancelled_after(turns, coroutine, is_relentless):
@@ -128,7 +144,7 @@ async def cancelled_after(turns, coroutine, is_relentless):
 
 
 @pytest.mark.parametrize("is_relentless", [False, True], ids=["once", "again and again"])
-@pytest.mark.parametrize("source", [async_address, async_one, async_pool])
+@pytest.mark.parametrize("source", [async_address, async_one, async_pool, async_busy_pool])
 @pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=PROCEDURES)
 def test_a_procedure_that_is_cancelled_gives_its_connection_back(postgres_url, procedure, source, is_relentless):
     async def program():
@@ -136,9 +152,9 @@ def test_a_procedure_that_is_cancelled_gives_its_connection_back(postgres_url, p
             for turns in count():
                 is_cut_off = await cancelled_after(turns, room.run(procedure()), is_relentless)
                 assert is_free(), f"after {turns} turns"
+                assert await room.run(read(ONE, OTHER)) == [[(1,)], [(2,)]], f"after {turns} turns"
                 if not is_cut_off:
                     break
-            assert await room.run(read(ONE, OTHER)) == [[(1,)], [(2,)]]
             return turns
 
     assert asyncio.run(program()) > 1, "it was cut off at several moments"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import psycopg
 
 from signoff._forks import left, watch
-from signoff._loops import Home, LoopNotRunning
+from signoff._loops import Home, LoopNotRunning, to_its_end
 from signoff._postgres.failures import (
     NO_CONNECTION,
     cannot_connect,
@@ -181,7 +181,7 @@ class _Pool:
             raise no_connection_left(error) from error
 
     async def give(self, conn: Conn, turns: Any) -> None:
-        await self._pool.putconn(conn)
+        await to_its_end(self._pool.putconn, conn)  # one who is cancelled while others are before him would lose it
 
     async def close(self) -> None:
         """The pool is its owner's to close."""
@@ -192,4 +192,4 @@ class _Pool:
             if is_alive(conn):
                 return conn
             await conn.close()
-            await self._pool.putconn(conn)
+            await self.give(conn, self.turns)
