@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -11,6 +12,7 @@ from test_crash_points import asked_and_dropped
 from test_savers import Story, steps
 
 from loading import modules_after
+from signoff._sqlite.numbered import CONNECTION
 from signoff.checkpoint.base import Commit, Lease, TaskWrites, checkpoint_config
 from signoff.checkpoint.encoding import packed
 from signoff.checkpoint.log import memory, plans
@@ -358,7 +360,7 @@ def test_the_memory_of_a_saver_does_not_grow_with_its_threads(saver, monkeypatch
 # All or nothing
 
 
-class Failing(sqlite3.Connection):
+class Failing(CONNECTION):
     """Fails at the n-th statement it is asked for."""
 
     fail_at = None
@@ -371,8 +373,8 @@ class Failing(sqlite3.Connection):
         self.count()
         return super().executemany(*args)
 
-    def cursor(self, factory=None):
-        return super().cursor(FailingCursor)
+    def cursor(self):
+        return super().cursor(counting(type(super().cursor())))
 
     def count(self):
         if self.fail_at is not None:
@@ -382,14 +384,18 @@ class Failing(sqlite3.Connection):
                 raise OSError("disk on fire")
 
 
-class FailingCursor(sqlite3.Cursor):
-    def execute(self, *args):
-        self.connection.count()
-        return super().execute(*args)
+@cache
+def counting(cursor):
+    class Counting(cursor):
+        def execute(self, *args):
+            self.connection.count()
+            return super().execute(*args)
 
-    def executemany(self, *args):
-        self.connection.count()
-        return super().executemany(*args)
+        def executemany(self, *args):
+            self.connection.count()
+            return super().executemany(*args)
+
+    return Counting
 
 
 @pytest.fixture
