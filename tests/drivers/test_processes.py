@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import uuid
 from contextlib import contextmanager
 
 import pytest
@@ -10,24 +11,28 @@ import pytest
 from signoff.drivers import processes
 
 PROGRAM = """
-import sys
+import sys, uuid
 from signoff.drivers import processes
-processes._PROC = sys.argv[1]
+processes._PROC, uuid.getnode = sys.argv[1], lambda: int(sys.argv[2])
 print(processes.this_process(), flush=True)
 sys.stdin.read()
 """
 
 
+HERE, ELSEWHERE = 0x02FC00000001, 0x02FC00000002
+
+
 @pytest.fixture(params=["/proc", "/nowhere"], ids=["linux", "elsewhere"])
 def proc(request, monkeypatch):
     monkeypatch.setattr(processes, "_PROC", request.param)
+    monkeypatch.setattr(uuid, "getnode", lambda: HERE)
     return request.param
 
 
 @contextmanager
-def another(proc):
+def another(proc, machine=HERE):
     """Another process, and the name that it has for itself."""
-    command = [sys.executable, "-c", PROGRAM, proc]
+    command = [sys.executable, "-c", PROGRAM, proc, str(machine)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process, process.stdout.readline().strip()
         process.kill()
@@ -52,8 +57,17 @@ def test_of_another_machine_nothing_is_known(proc):
         assert not processes.has_ended(f"another-{name}")
 
 
+@pytest.mark.parametrize("proc", ["/nowhere"], indirect=True)
+def test_of_another_machine_of_the_same_name_nothing_is_known(proc):
+    with another(proc, ELSEWHERE) as (process, name):
+        process.kill()
+        process.wait()
+        assert not processes.has_ended(name)
+
+
 def test_where_a_process_cannot_be_asked_nothing_is_known(monkeypatch):
     monkeypatch.setattr(processes, "_PROC", "/nowhere")
+    monkeypatch.setattr(uuid, "getnode", lambda: HERE)
     with another("/nowhere") as (process, name):
         process.kill()
         process.wait()

@@ -29,12 +29,18 @@ def has_ended(name: str) -> bool:
 
 
 def _boot() -> str:
-    """Something that is another one after a restart of the machine, and inside of another container."""
+    """Something that is another one after a restart of the machine, and inside of another container.
+
+    Elsewhere at least on another machine of the same name: where a machine has no address of its own, each process
+    takes itself for one, and the lease of a dead one runs out.
+    """
     try:
         with open(f"{_PROC}/sys/kernel/random/boot_id", encoding="ascii") as file:
             return f"{file.read(8)}-{os.readlink(f'{_PROC}/self/ns/pid').strip('pid:[]')}"
     except OSError:
-        return "-"
+        import uuid
+
+        return f"{uuid.getnode():012x}"
 
 
 def _started(pid: int) -> str:
