@@ -78,6 +78,12 @@ def test_a_hook_that_answers_some_calls_leaves_the_others_to_the_tools(call_it, 
     assert [message.content for message in messages if isinstance(message, ToolMessage)] == ["denied", "7"]
 
 
+def test_behind_a_hook_the_calls_are_one_task_or_one_each(version):
+    app = create_react_agent(scripted(TWO), [add], post_model_hook=lambda state: {}, version=version)
+    steps = [[*chunk] for chunk in app.stream(USER, stream_mode="updates")]
+    assert steps.count(["tools"]) == {"v1": 1, "v2": 2}[version]
+
+
 def test_a_hook_may_ask(open_agent, version):
     def review(state: AgentState) -> Any:
         if not state["messages"][-1].tool_calls:

@@ -146,6 +146,7 @@ def test_a_parameter_with_a_default_keeps_it_where_there_is_nothing_to_inject():
         return f"{x} {store}"
 
     assert ToolNode([look]).invoke({"messages": [calls(call("look"))]})["messages"][0].content == "7 None"
+    assert ToolNode([look]).invoke({"messages": [calls(call("look"))], "x": 8})["messages"][0].content == "8 None"
 
 
 class Words(BaseModel):
@@ -345,6 +346,20 @@ def test_a_command_may_change_earlier_tool_messages_or_begin_a_new_conversation(
         state = {"messages": [*earlier, calls(call("rename", "c1"))]}
         (returned,) = call_it(ToolNode([rename]), state)
         assert returned.update["messages"] == command.update["messages"]
+
+
+def test_commands_for_the_parent_that_also_tell_it_something_are_not_joined(call_it):
+    @tool
+    def hand_over(id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Hand over."""
+        return Command(graph=Command.PARENT, goto=[Send("other", id)], update={"messages": [told(id)], "by": id})
+
+    node = ToolNode([hand_over])
+    returned = call_it(node, {"messages": [calls(call("hand_over", "c1"), call("hand_over", "c2"))]})
+    assert [(one.update["by"], one.goto) for one in returned] == [
+        ("c1", [Send("other", "c1")]),
+        ("c2", [Send("other", "c2")]),
+    ]
 
 
 def test_sent_calls_see_the_state_of_the_graph(call_it):

@@ -1,0 +1,34 @@
+"""ValidationNode, where it is more than LangGraph's (tests/parity/test_prebuilt_tools.py has what is the same)."""
+
+import pytest
+from pydantic import BaseModel
+
+from signoff.errors import InvalidInput
+from signoff.prebuilt import ValidationNode
+
+from .models import call, calls
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+def greet(name: str, times: int) -> str:
+    """Greet."""
+    raise AssertionError("calls are checked, and not made")
+
+
+def test_the_model_is_told_which_arguments_do_not_fit():
+    wanted = calls(call("Person", "c1", name="ana"), call("greet", "c2", name="ana", times="2"))
+    wrong, right = ValidationNode([Person, greet]).invoke([wanted])
+    assert wrong.status == "error"
+    assert wrong.content.startswith("The arguments of Person do not fit:")
+    assert "age" in wrong.content
+    assert wrong.content.endswith("Correct them and call it again.")
+    assert right.content == '{"name":"ana","times":2}'
+
+
+def test_what_is_no_schema_is_refused_when_it_is_built():
+    with pytest.raises(InvalidInput, match="'Person' is no schema. Give the node tools, pydantic models or functions"):
+        ValidationNode(["Person"])
