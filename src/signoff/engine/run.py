@@ -76,6 +76,9 @@ class Run:
     """Whom to tell the checkpoint that the run goes on from; None if nobody listens."""
     newest_id: str | None = None
     """The newest checkpoint of the thread, in a run that may begin at an older one: what it makes comes after both."""
+    stands: bool = False
+    """For an update of a graph that remembers: whether a task stands at the checkpoint that the caller named, though
+    the newest one is that of another."""
     begins_at: dict[str, tuple[str, str]] | None = None
     """The (namespace, checkpoint) where nested graphs begin that the caller named, by the ways to them."""
     begins: Branch | None = None

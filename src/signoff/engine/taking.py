@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
-from signoff.constants import NS_END, NS_SEP
 from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
@@ -14,7 +13,7 @@ from signoff.engine.exits import before, completed, copied, remembered
 from signoff.engine.plan import has_more
 from signoff.engine.run import Run
 from signoff.engine.state import restored
-from signoff.engine.travel import named, recalled
+from signoff.engine.travel import named, recalled, tasks_around
 from signoff.errors import InvalidInput, SignoffError, ThreadBusy, ThreadMoved
 from signoff.steps import Steps
 
@@ -130,10 +129,7 @@ def _is_half_of_another(run: Run, at: CheckpointTuple) -> bool:
 
 def _is_of_waiting(run: Run, at: CheckpointTuple) -> bool:
     """Whether a checkpoint was made in a task that waits: that has called the graph, or a graph around it."""
-    about: Any = at.metadata
-    levels = NS_SEP.join(about.get("parents", {})).split(NS_SEP)
-    around = (about.get("called_by"), *about.get("called_in", ()), *(level.rpartition(NS_END)[2] for level in levels))
-    return not run.waiting.isdisjoint(around)
+    return not run.waiting.isdisjoint(tasks_around(at))
 
 
 def _is_half(run: Run, at: CheckpointTuple) -> bool:
