@@ -8,7 +8,8 @@ from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, Send, interrupt
 
-from .diaries import Diary, Kept, Turn
+from .diaries import Diary, Kept, Turn, around
+from .ways import CONFIG
 
 WORDS = ["rent", "tax", "power"]
 
@@ -136,3 +137,33 @@ def test_a_task_that_has_not_called_the_graph_yet_shows_what_it_would_begin_with
     two, late = app.get_state(subgraphs=True).tasks
     assert two.state.values["kept"] == ["one", "yes", "two"]
     assert late.state.values["kept"] == ["one", "yes"]
+
+
+def left_in_the_middle(app: Any) -> None:
+    """The thread goes on from another state than a turn was begun with."""
+    app.update_state({"word": "other"}, as_node="plan")
+
+
+def gone_back(app: Any) -> None:
+    """The thread is where there was no memory yet."""
+    old = next(one.config for one in app.history() if one.next == ("plan",))
+    app.update_state({"word": "other"}, old, as_node="plan")
+
+
+KNOWN = {left_in_the_middle: ["one", "told"], gone_back: ["told"]}
+
+
+@pytest.mark.parametrize("by", ["its place", "its snapshot"])
+@pytest.mark.parametrize("left", KNOWN)
+def test_what_a_person_tells_a_graph_before_it_is_called_again_is_known_there(open_app, left, by):
+    diary = Diary(ask=ask)
+    app = open_app(around(diary.graph))
+    assert app.ask({"word": "one"}) == ["keep one?"]
+    left(app)
+    place = {"configurable": {**CONFIG["configurable"], "checkpoint_ns": "diary"}}
+    app.update_state(
+        {"kept": ["told"]}, place if by == "its place" else app.get_state(subgraphs=True).tasks[0].state.config
+    )
+    assert app.get_state(subgraphs=True).tasks[0].state.values["kept"] == KNOWN[left]
+    assert app.ask(None) == ["keep other?"]
+    assert diary.seen[-1] == KNOWN[left]

@@ -10,6 +10,7 @@ from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
 from signoff.engine.exits import before, completed, copied, remembered
+from signoff.engine.ids import place_in_step
 from signoff.engine.plan import has_more
 from signoff.engine.run import Run
 from signoff.engine.state import restored
@@ -123,13 +124,12 @@ def _before(run: Run, at: CheckpointTuple) -> Steps[CheckpointTuple | None]:
 
 def _is_half_of_another(run: Run, at: CheckpointTuple) -> bool:
     """Whether a task that works or waits beside this one is in the middle of its turn at a checkpoint."""
-    is_beside = _is_since(at, run.parents.get("", "")) or (run.waiting and _is_of_waiting(run, at))
-    return bool(is_beside) and _is_half(run, at)
-
-
-def _is_of_waiting(run: Run, at: CheckpointTuple) -> bool:
-    """Whether a checkpoint was made in a task that waits: that has called the graph, or a graph around it."""
-    return not run.waiting.isdisjoint(tasks_around(at))
+    root_id, around = run.parents.get("", ""), tasks_around(at)
+    is_beside = _is_since(at, root_id) or not run.waiting.isdisjoint(around)
+    if is_beside and at.metadata.get("source") == "update" and run.waiting.isdisjoint(around):
+        # What a person told since counts, unless that was about a turn of this step.
+        is_beside = any(place_in_step(id, root_id) for id in around)
+    return is_beside and _is_half(run, at)
 
 
 def _is_half(run: Run, at: CheckpointTuple) -> bool:
