@@ -167,3 +167,22 @@ def test_what_a_person_tells_a_graph_before_it_is_called_again_is_known_there(op
     assert app.get_state(subgraphs=True).tasks[0].state.values["kept"] == KNOWN[left]
     assert app.ask(None) == ["keep other?"]
     assert diary.seen[-1] == KNOWN[left]
+
+
+def answered(app: Any) -> None:
+    app.invoke(Command(resume="no"))
+
+
+@pytest.mark.parametrize("left", [left_in_the_middle, answered])
+@pytest.mark.parametrize("nested", [name for name in NESTED if not name.startswith("called")])
+def test_a_branch_in_the_middle_of_a_turn_goes_on_with_it(open_app, nested, left):
+    diary = Diary(ask=ask)
+    app = open_app(around(NESTED[nested](diary)))
+    app.invoke({"word": "one"})
+    turn = innermost(app.get_state(subgraphs=True))
+    left(app)
+    assert app.ask(None, turn.config) == ["keep one?"]
+    app.invoke(Command(resume="yes"))
+    assert app.get_state().next == ()
+    app.invoke({"word": "two"})
+    assert diary.seen == [[], ["one", "yes"]]

@@ -27,7 +27,9 @@ def goes_back(run: Run, saved: CheckpointTuple) -> Steps[bool]:
         return False
     is_old = run.newest_id is not None and run.newest_id != run.checkpoint_id
     if run.is_nested:
-        return is_old
+        # What another task has made, a branch begins at, though nothing is newer: its own turn has to be found again.
+        about: Any = saved.metadata
+        return is_old or about.get("called_by", "") != run.called_by
     if run.begins_at is not None and not is_old:
         is_old = yield from _any_is_old(run, run.begins_at)
         run.left = left_behind(pending.by_task(saved.pending_writes)) if is_old else ()
