@@ -97,6 +97,9 @@ class Run:
     """For a nested run whose graph remembers: the task that calls it. Others may call it in the same step."""
     called_in: Sequence[str] = ()
     """For a run inside of graphs that remember: the tasks that call these, whose names their namespaces do not have."""
+    since: str = ""
+    """For a nested run whose task of the root is in the place of another, since a person has changed the state: where
+    that one began, and so may have the turn in a graph that remembers. The beginning of a checkpoint's id."""
     waiting: frozenset[str] = frozenset()
     """For a nested run: the tasks that wait around it, where branches pause on their own; under the ids that they had
     before the thread went back, too."""

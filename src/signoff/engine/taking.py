@@ -80,7 +80,7 @@ def _of_call(run: Run, head: CheckpointTuple | None) -> Steps[CheckpointTuple | 
     if (own := (yield from _own_turn(run))) is not None:
         run.newest_id = run.newest_id or head.checkpoint["id"]
         return own
-    while at is not None and _is_since(at, run.parents.get("", "")):
+    while at is not None and _is_since(at, run.since or run.parents.get("", "")):
         if run.continues(at):
             run.newest_id = run.newest_id or head.checkpoint["id"]
             return at
