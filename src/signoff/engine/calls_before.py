@@ -43,12 +43,13 @@ def carried(
 
     Those that have failed, and whose tasks have caught that, are kept, too. What a call was answered is named after it:
     so its name stays over several updates, though it is not made again in between. So do the graphs in it: one that
-    waits is kept without what it asks, so that retention leaves these alone.
+    waits is kept without what it asks, so that retention leaves these alone, and with which of them is which.
 
     others: the tasks in whose place there is none.
     failed: the ids of tasks: they have not caught what they have failed with.
     """
-    read = {id: mark for id, text in known.marks.items() if not (mark := Mark.read(text)).is_of_graph}
+    marks = {id: Mark.read(text) for id, text in known.marks.items()}
+    read = {id: mark for id, mark in marks.items() if not mark.is_of_graph}
     theirs = _inside(read, {ids.short_of(caller_id(task, known)) for task in others})
     calls = {id: mark for id, mark in read.items() if id not in theirs}
     failures = [(id, writes) for id, writes in saved_failures(known).items() if id not in failed]
@@ -58,6 +59,10 @@ def carried(
         yield TaskWrites(id, writes)
     for id, mark in calls.items():
         yield TaskWrites(id, [*known.results.get(id, ()), (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
+    left = {ids.short_of(id) for id in calls if id not in known.results}
+    for id, mark in marks.items() if left else ():
+        if mark.is_of_graph and mark.place.partition("|")[0] in left:
+            yield TaskWrites(id, [(CALLED, known.marks[id])])
 
 
 def calls_inside(known: Pending, task: Task) -> set[str]:
