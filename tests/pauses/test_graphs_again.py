@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from itertools import count
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pytest
 
@@ -12,6 +12,9 @@ from signoff.errors import GraphBubbleUp, ReplayMismatch
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
+
+from .programs import beside, line
+from .ways import CONFIG
 
 
 class Payment(TypedDict, total=False):
@@ -254,3 +257,49 @@ def test_what_a_node_that_has_finished_has_left_behind_goes_on(desk):
     quick = StateGraph(Payment).add_node("look", desk._look).add_edge(START, "look").compile()
     asyncio.run(run(desk.program(work, InMemorySaver())))
     assert desk.looked == {1: 1, 2: 1}
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("remembers", [None, True], ids=["forgets", "remembers"])
+def test_a_graph_beside_a_node_that_has_failed_ends_before_its_run(remembers, durability):
+    """The node waits for it; and another one fails meanwhile, which ends the run."""
+    begun, has_failed, paid, ended = asyncio.Event(), asyncio.Event(), [], []
+
+    async def slow(state: Any) -> Any:
+        begun.set()
+        try:
+            await (asyncio.Event().wait() if not ended else asyncio.sleep(0))
+        finally:
+            ended.append("slow")
+
+    graph = line(pay=lambda state: paid.append("rent"), slow=slow).compile(checkpointer=remembers)
+
+    async def fail() -> None:
+        if not ended:
+            await begun.wait()
+            raise ConnectionError("the books are away")
+
+    async def first(state: Any) -> Any:
+        try:
+            await asyncio.gather(fail(), graph.ainvoke({"log": []}))
+        except ConnectionError:
+            has_failed.set()
+            raise
+
+    async def second(state: Any) -> Any:
+        if not ended:
+            await has_failed.wait()
+            raise ConnectionError("the bank is away")
+
+    async def run(input: Any) -> Any:
+        return await app.ainvoke(input, CONFIG, durability=durability)
+
+    async def twice() -> Any:
+        with pytest.raises(ConnectionError):
+            await run({"log": []})
+        assert ended == ["slow"]
+        await run(None)
+
+    app = beside(first=first, second=second).compile(checkpointer=InMemorySaver())
+    asyncio.run(twice())
+    assert (paid, ended) == (["rent"], ["slow", "slow"])

@@ -96,6 +96,8 @@ async def in_own_task(scope: "Scope", run: Callable[..., Coroutine[Any, Any, T]]
     running = begun(asyncio.get_running_loop(), run, *args)
     running.add_done_callback(hear)
     scope.calls.append(running)  # the task waits for it, though it begins a moment later
+    scope.host.calls.add(running)  # and if the task is called off as it waits, the run does
+    running.add_done_callback(scope.host.calls.discard)
     while True:
         try:
             return await asyncio.shield(running)

@@ -36,18 +36,20 @@ def has_calls_of_another(run: Run, task: Task) -> bool:
 def carried(
     known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable[Task], failed: Container[str]
 ) -> Iterator[TaskWrites]:
-    """The calls that tasks have finished, for those in their places after a person has changed the state.
+    """The calls that tasks have made, for those in their places after a person has changed the state.
 
     They are known by what they were given alone: what is given something else in their place is another call. A call
     that has failed has left no mark, so it is not seen whose it was; what it has called is kept for whoever it is.
 
     Those that have failed, and whose tasks have caught that, are kept, too. What a call was answered is named after it:
-    so its name stays over several updates, though it is not made again in between.
+    so its name stays over several updates, though it is not made again in between. So do the graphs in it: one that
+    waits is kept without what it asks, so that retention leaves these alone, and with which of them is which.
 
     others: the tasks in whose place there is none.
     failed: the ids of tasks: they have not caught what they have failed with.
     """
-    read = {id: Mark.read(text) for id, text in known.marks.items() if id in known.results or id in known.asking_calls}
+    marks = {id: Mark.read(text) for id, text in known.marks.items()}
+    read = {id: mark for id, mark in marks.items() if not mark.is_of_graph}
     theirs = _inside(read, {ids.short_of(caller_id(task, known)) for task in others})
     calls = {id: mark for id, mark in read.items() if id not in theirs}
     failures = [(id, writes) for id, writes in saved_failures(known).items() if id not in failed]
@@ -55,9 +57,12 @@ def carried(
         yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: caller_id(task, known)})])
     for id, writes in failures:
         yield TaskWrites(id, writes)
-    finished = {id: mark for id, mark in calls.items() if id in known.results}
-    for id, mark in finished.items():
-        yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
+    for id, mark in calls.items():
+        yield TaskWrites(id, [*known.results.get(id, ()), (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
+    left = {ids.short_of(id) for id in calls if id not in known.results}
+    for id, mark in marks.items() if left else ():
+        if mark.is_of_graph and mark.place.partition("|")[0] in left:
+            yield TaskWrites(id, [(CALLED, known.marks[id])])
 
 
 def calls_inside(known: Pending, task: Task) -> set[str]:

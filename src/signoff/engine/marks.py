@@ -29,6 +29,11 @@ class Mark(NamedTuple):
         return self.place.partition(".")[0]
 
     @property
+    def is_of_graph(self) -> bool:
+        """Whether it is that of a graph."""
+        return "|" in self.place
+
+    @property
     def line(self) -> str:
         """What stands for the coroutine or the thread beside that task that made it; empty for the task itself."""
         return self.place.split(".")[1]

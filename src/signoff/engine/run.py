@@ -76,6 +76,9 @@ class Run:
     """Whom to tell the checkpoint that the run goes on from; None if nobody listens."""
     newest_id: str | None = None
     """The newest checkpoint of the thread, in a run that may begin at an older one: what it makes comes after both."""
+    stands: bool = False
+    """For an update of a graph that remembers: whether a task stands at the checkpoint that the caller named, though
+    the newest one is that of another."""
     begins_at: dict[str, tuple[str, str]] | None = None
     """The (namespace, checkpoint) where nested graphs begin that the caller named, by the ways to them."""
     begins: Branch | None = None
@@ -94,6 +97,9 @@ class Run:
     """For a nested run whose graph remembers: the task that calls it. Others may call it in the same step."""
     called_in: Sequence[str] = ()
     """For a run inside of graphs that remember: the tasks that call these, whose names their namespaces do not have."""
+    since: str = ""
+    """For a nested run whose task of the root is in the place of another, since a person has changed the state: where
+    that one began, and so may have the turn in a graph that remembers. The beginning of a checkpoint's id."""
     waiting: frozenset[str] = frozenset()
     """For a nested run: the tasks that wait around it, where branches pause on their own; under the ids that they had
     before the thread went back, too."""

@@ -6,15 +6,15 @@ from typing import Any, TypeVar
 
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
-from signoff.constants import NS_END, NS_SEP
 from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
 from signoff.engine.exits import before, completed, copied, remembered
+from signoff.engine.ids import place_in_step
 from signoff.engine.plan import has_more
 from signoff.engine.run import Run
 from signoff.engine.state import restored
-from signoff.engine.travel import named, recalled
+from signoff.engine.travel import named, recalled, tasks_around
 from signoff.errors import InvalidInput, SignoffError, ThreadBusy, ThreadMoved
 from signoff.steps import Steps
 
@@ -80,7 +80,7 @@ def _of_call(run: Run, head: CheckpointTuple | None) -> Steps[CheckpointTuple | 
     if (own := (yield from _own_turn(run))) is not None:
         run.newest_id = run.newest_id or head.checkpoint["id"]
         return own
-    while at is not None and _is_since(at, run.parents.get("", "")):
+    while at is not None and _is_since(at, run.since or run.parents.get("", "")):
         if run.continues(at):
             run.newest_id = run.newest_id or head.checkpoint["id"]
             return at
@@ -124,16 +124,12 @@ def _before(run: Run, at: CheckpointTuple) -> Steps[CheckpointTuple | None]:
 
 def _is_half_of_another(run: Run, at: CheckpointTuple) -> bool:
     """Whether a task that works or waits beside this one is in the middle of its turn at a checkpoint."""
-    is_beside = _is_since(at, run.parents.get("", "")) or (run.waiting and _is_of_waiting(run, at))
-    return bool(is_beside) and _is_half(run, at)
-
-
-def _is_of_waiting(run: Run, at: CheckpointTuple) -> bool:
-    """Whether a checkpoint was made in a task that waits: that has called the graph, or a graph around it."""
-    about: Any = at.metadata
-    levels = NS_SEP.join(about.get("parents", {})).split(NS_SEP)
-    around = (about.get("called_by"), *about.get("called_in", ()), *(level.rpartition(NS_END)[2] for level in levels))
-    return not run.waiting.isdisjoint(around)
+    root_id, around = run.parents.get("", ""), tasks_around(at)
+    is_beside = _is_since(at, root_id) or not run.waiting.isdisjoint(around)
+    if is_beside and at.metadata.get("source") == "update" and run.waiting.isdisjoint(around):
+        # What a person told since counts, unless that was about a turn of this step.
+        is_beside = any(place_in_step(id, root_id) for id in around)
+    return is_beside and _is_half(run, at)
 
 
 def _is_half(run: Run, at: CheckpointTuple) -> bool:

@@ -5,9 +5,11 @@ a branch that was left; so each checkpoint of a branch says where that begins, a
 grow with time: what a nested graph made in between is left behind.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
+from typing import Any
 
 from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config, made_at, start_of
+from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
 from signoff.engine import pending
 from signoff.engine.answering import left_behind
@@ -25,7 +27,9 @@ def goes_back(run: Run, saved: CheckpointTuple) -> Steps[bool]:
         return False
     is_old = run.newest_id is not None and run.newest_id != run.checkpoint_id
     if run.is_nested:
-        return is_old
+        # What another task has made, a branch begins at, though nothing is newer: its own turn has to be found again.
+        about: Any = saved.metadata
+        return is_old or about.get("called_by", "") != run.called_by
     if run.begins_at is not None and not is_old:
         is_old = yield from _any_is_old(run, run.begins_at)
         run.left = left_behind(pending.by_task(saved.pending_writes)) if is_old else ()
@@ -40,8 +44,34 @@ def _any_is_old(run: Run, begins_at: dict[str, tuple[str, str]]) -> Steps[bool]:
     for ns, checkpoint_id in begins_at.values():
         head: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, ns))
         if head is not None and head.checkpoint["id"] != checkpoint_id:
-            return True
+            named: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, ns, checkpoint_id))
+            if named is None or (yield from newest_in_turn(named)).checkpoint["id"] != checkpoint_id:
+                return True
     return False
+
+
+def newest_in_turn(saved: CheckpointTuple) -> Steps[CheckpointTuple]:
+    """How the turn of a graph that remembers stands which a checkpoint belongs to, whoever has called it since."""
+    about: Any = saved.metadata
+    newest = yield from newest_of(saved.config, {about.get("called_by")})
+    return saved if newest is None else newest
+
+
+def newest_of(config: RunnableConfig, callers: Container[str | None]) -> Steps[CheckpointTuple | None]:
+    """The newest checkpoint that some tasks have made in a graph that remembers; in another one, the newest of all."""
+    place = checkpoint_config(config[CONF][THREAD_ID], config[CONF][CHECKPOINT_NS])
+    at: CheckpointTuple | None = yield Load(place)
+    while at is not None and at.metadata.get("called_by") not in callers:
+        at = yield Load(place, before=at.config)
+    return at
+
+
+def tasks_around(saved: CheckpointTuple) -> set[str]:
+    """The tasks that a checkpoint of a nested graph was made in, and the calls inside of them."""
+    about: Any = saved.metadata
+    levels = NS_SEP.join([saved.config[CONF][CHECKPOINT_NS], *about.get("parents", ())]).split(NS_SEP)
+    named = {about.get("called_by", ""), *about.get("called_in", ()), *(level.partition(NS_END)[2] for level in levels)}
+    return named - {""}
 
 
 def branch_at(saved: CheckpointTuple, begins_at: Mapping[str, tuple[str, str]] = {}) -> Branch:

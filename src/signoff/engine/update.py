@@ -10,6 +10,7 @@ from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
 from signoff.constants import COPY, END, INPUT, MISSING, RESUME, START, WAITING
 from signoff.engine import branching, pending
+from signoff.engine.answering import left_behind
 from signoff.engine.answers import Answer
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.begin import restore
@@ -27,7 +28,7 @@ from signoff.engine.stand_ins import stood_in
 from signoff.engine.state import State
 from signoff.engine.taking import load, with_thread
 from signoff.engine.task import Outcome, Record, Task, names_of
-from signoff.engine.travel import branch_at, recalled_now
+from signoff.engine.travel import branch_at, newest_in_turn, recalled_now
 from signoff.engine.turn import made_first
 from signoff.errors import InvalidInput, InvalidUpdateError, UnknownNode
 from signoff.steps import Steps
@@ -84,13 +85,22 @@ def _load(run: Run) -> Steps[CheckpointTuple | None]:
     if saved is not None and run.ns:
         about: Any = saved.metadata
         run.called_by, run.called_in = about.get("called_by", ""), about.get("called_in", ())
+        if run.called_by and run.checkpoint_id not in (None, run.newest_id):
+            yield from _see_turn(run, saved)
     return saved
+
+
+def _see_turn(run: Run, saved: CheckpointTuple) -> Steps[None]:
+    """See how the turn stands that the checkpoint of an update belongs to: that of another task may be the newest."""
+    head = yield from newest_in_turn(saved)
+    run.stands = head.checkpoint["id"] == run.checkpoint_id
+    run.left = () if run.stands else left_behind(pending.by_task(head.pending_writes))
 
 
 def _beginning(run: Run, saved: CheckpointTuple | None, come_as: Sequence[str | None]) -> Steps[State]:
     """The state that the first group of updates finds; `come_as` says as whom these come."""
     first = come_as[0]
-    is_past = saved is not None and saved.checkpoint["id"] == run.checkpoint_id != run.newest_id
+    is_past = saved is not None and _is_at_old(run, saved.checkpoint["id"])
     # What tasks told as they asked there, they tell again if they ask again. Whom somebody stands in for does not.
     state = restore(run, saved, begins_anew=is_past and first not in (END, INPUT), but_not=come_as)
     if saved is None:
@@ -142,7 +152,11 @@ def _results(known: Pending | None) -> Pending | None:
 
 def _is_old(run: Run, state: State) -> bool:
     """Whether the state is that of a checkpoint that is not the newest one."""
-    return state.checkpoint_id == run.checkpoint_id != run.newest_id
+    return _is_at_old(run, state.checkpoint_id)
+
+
+def _is_at_old(run: Run, checkpoint_id: str) -> bool:
+    return checkpoint_id == run.checkpoint_id != run.newest_id and not run.stands
 
 
 def _check(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> None:

@@ -69,6 +69,7 @@ def _nested_run(graph: "Base", terms: Terms, ns: str, parent: Scope, keeper: Run
     run.continues = partial(_is_same_call, parent.task.id) if is_stateful else _is_same
     run.called_by = parent.task.id if is_stateful else ""
     run.called_in = _called_in(outer, parent.task)
+    run.since = _since(outer, parent.task)
     if run.durability == keeper.durability == "exit" and run.is_saved:
         run.around, run.memories, run.kept_memories = keeper, keeper.memories, keeper.kept_memories
         run.turns_since = keeper.turns_since
@@ -84,6 +85,14 @@ def _called_in(outer: Run, task: Task) -> Sequence[str]:
         task = task.caller
         called_in.append(task.id)
     return called_in
+
+
+def _since(outer: Run, task: Task) -> str:
+    """Where the task of the root began that the one around a graph is in the place of; empty if it is in none."""
+    if outer.is_nested or outer.known is None or not outer.known.calling_as:
+        return outer.since
+    named = outer.known.calling_as.get(task.of_step.id)
+    return "" if named is None else min(named[:24], task.began_at)
 
 
 def _keeper(host: Host) -> Host:

@@ -20,6 +20,7 @@ from signoff.engine.pending import Questions
 from signoff.engine.run import Run
 from signoff.engine.snapshot import due_at
 from signoff.engine.task import Task
+from signoff.engine.travel import newest_of, tasks_around
 from signoff.engine.update import Around, update_thread
 from signoff.pregel.reading import graph_at
 from signoff.steps import Steps
@@ -48,7 +49,7 @@ def _around(graph: "Base", run: Run, saved: CheckpointTuple | None) -> Steps[Aro
     if not run.ns:
         return Around({}, lambda open, marked: [])
     root: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, ""))
-    passing = yield from _passing(graph, run, root)
+    passing = yield from _passing(graph, run, root, tasks_around(saved) if saved is not None else ())
     known = pending.by_task(saved.pending_writes if saved is not None else ())
     asked = {*run.left, *(question.id for question in pending.all_asked(known))}
 
@@ -65,18 +66,18 @@ def _answered(run: Run, root: CheckpointTuple, marked: Mapping[str, Answer]) -> 
     return Commit(Place(run.thread_id, "", root.checkpoint["id"]), writes)
 
 
-def _passing(graph: "Base", run: Run, root: CheckpointTuple | None) -> Steps[list[_Passing]]:
-    """The tasks around a nested graph that pass on what it asks."""
+def _passing(graph: "Base", run: Run, root: CheckpointTuple | None, callers: Collection[str]) -> Steps[list[_Passing]]:
+    """The tasks around a nested graph that pass on what it asks; `callers` are among them, where they are known."""
     found: list[_Passing] = []
     levels, outers = run.ns.split(NS_SEP), [""]
     for depth in range(len(levels)):
         inner, inners = NS_SEP.join(levels[: depth + 1]), list[str]()
         for outer in outers:
-            saved = (yield Load(checkpoint_config(run.thread_id, outer))) if outer else root
+            saved = (yield from newest_of(checkpoint_config(run.thread_id, outer), {None, *callers})) if outer else root
             if saved is not None:
                 _, _, known, tasks = due_at(graph_at(graph, outer).program, saved, outer)
                 place = Place(run.thread_id, outer, saved.checkpoint["id"])
-                around = [task for task in tasks if task.node.graph is not None and _leads_to(task, inner)]
+                around = [task for task in tasks if task.node.graph is not None and _leads_to(task, inner, callers)]
                 asking = [task for task in around if task.id in known.asked]
                 found += [_Passing(place, task, known.asked[task.id], known.answers) for task in asking]
                 inners += [task.ns_of_graph for task in around]
@@ -84,9 +85,13 @@ def _passing(graph: "Base", run: Run, root: CheckpointTuple | None) -> Steps[lis
     return found
 
 
-def _leads_to(task: Task, ns: str) -> bool:
-    """Whether a task runs the graph of a namespace; that of one that remembers does not say which tasks are around."""
-    return ns in (task.ns_of_graph, stateful_ns(task.ns_of_graph))
+def _leads_to(task: Task, ns: str, callers: Collection[str]) -> bool:
+    """Whether a task runs the graph of a namespace; that of one that remembers does not say which tasks are around.
+
+    callers: these tasks, where that is known.
+    """
+    is_there = ns in (task.ns_of_graph, stateful_ns(task.ns_of_graph))
+    return is_there and (not callers or task.id in callers)
 
 
 def _passed(

@@ -1,21 +1,28 @@
 """Reading: snapshots of a thread, and of the graphs nested in it."""
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._snapshots import StateSnapshot
-from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config
+from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.places import check_texts, thread_name
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
+from signoff.engine.branching import waiting_ids
 from signoff.engine.effects import Load
+from signoff.engine.program import Program
+from signoff.engine.run import Run, Terms
 from signoff.engine.snapshot import due_at, is_answered, snapshot
+from signoff.engine.taking import load
 from signoff.engine.task import Task
-from signoff.engine.travel import recalled, recalled_now
+from signoff.engine.travel import recalled_now
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.steps import Steps
 
 if TYPE_CHECKING:
     from signoff.pregel.base import Base
+
+T = TypeVar("T")
 
 
 def read_state(graph: "Base", config: RunnableConfig, subgraphs: bool) -> Steps[StateSnapshot]:
@@ -50,11 +57,12 @@ def shown_at(
     subgraphs: bool,
     *,
     is_head: bool,
-    branched_off: Branch | None = None,
+    run: Run | None = None,
     inside: dict[str, str] | None = None,
 ) -> Steps[StateSnapshot]:
     """The snapshot of a checkpoint; the states of the graphs that its tasks run as configs, or in full.
 
+    run: the one that would go on from there, if the graph is shown in the one around it.
     inside: the checkpoints of the graphs around it that it is shown in, by namespace. A branch that waits may have
         begun at older ones.
     """
@@ -62,10 +70,10 @@ def shown_at(
     around: dict[str, str] = saved.metadata.get("parents", {}) if inside is None else inside
     due = *_, tasks = due_at(graph.program, saved, ns)
     nested: dict[str, Any] = {}
-    branched_off = saved.metadata.get("branched_off", branched_off)
+    run = run or _run_at(graph, saved, ns)
     for task in tasks:
         if task.keeps_graph:
-            nested[task.id] = yield from _nested_state(saved, task, subgraphs, branched_off, around)
+            nested[task.id] = yield from _nested_state(saved, task, subgraphs, run, around)
     is_past = not is_head and is_answered(due) and (yield from _is_past(saved))
     shown = snapshot(saved, due, nested, is_head=is_head, is_past=is_past)
     if not ns:
@@ -89,19 +97,55 @@ def _mapped(config: RunnableConfig | None, around: dict[str, str]) -> Any:
 
 
 def _nested_state(
-    saved: CheckpointTuple, task: Task, subgraphs: bool, branched_off: Branch | None, around: dict[str, str]
+    saved: CheckpointTuple, task: Task, subgraphs: bool, outer: Run, around: dict[str, str]
 ) -> Steps[Any]:
-    graph, ns = task.node.graph, task.ns_of_graph
-    config = checkpoint_config(saved.config[CONF][THREAD_ID], ns)
+    graph = task.node.graph
+    config = checkpoint_config(outer.thread_id, task.ns_of_graph)
     if not subgraphs:
         return config
-    inner: CheckpointTuple | None = yield Load(config, program=graph.program)
-    if inner is not None and branched_off is not None:
-        inner = yield from recalled(inner, branched_off)
+    run = _run_inside(outer, task)
+    inner = yield from _read_for(graph.program, load(run))
     if inner is None:
         return _unborn(config)
-    inside = {**around, saved.config[CONF].get(CHECKPOINT_NS, ""): saved.checkpoint["id"]}
-    return (yield from shown_at(graph, inner, subgraphs, is_head=True, branched_off=branched_off, inside=inside))
+    inside = {**around, outer.ns: saved.checkpoint["id"]}
+    return (yield from shown_at(graph, inner, subgraphs, is_head=True, run=run, inside=inside))
+
+
+def _run_at(graph: "Base", saved: CheckpointTuple, ns: str) -> Run:
+    """The run that would go on from a checkpoint."""
+    run = Run(graph.program, Terms(), saved.config[CONF][THREAD_ID], ns)
+    run.parents, run.branched_off = saved.metadata.get("parents", {}), saved.metadata.get("branched_off")
+    return run
+
+
+def _run_inside(outer: Run, task: Task) -> Run:
+    """The run of a nested graph that a task would begin, or go on with: of one that remembers, its own turn."""
+    graph = task.node.graph
+    run = Run(graph.program, Terms(), outer.thread_id, task.ns_of_graph)
+    run.parents, run.branched_off = {**outer.parents, outer.ns: task.began_at}, outer.branched_off
+    run.waiting = outer.waiting.union(waiting_ids(task)) if outer.program.pauses_branch else outer.waiting
+    run.is_nested, run.remembers = True, graph.checkpointer is True
+    if run.remembers:
+        run.called_by, run.continues = task.id, partial(_is_made_in, task.id)
+    return run
+
+
+def _is_made_in(task_id: str, saved: CheckpointTuple) -> bool:
+    """Whether a task has made a checkpoint of a graph that remembers, or a call inside of it."""
+    about: Any = saved.metadata
+    return task_id in (about.get("called_by"), *about.get("called_in", ()))
+
+
+def _read_for(program: Program, steps: Steps[T]) -> Steps[T]:
+    """A procedure that loads checkpoints of a nested graph."""
+    found: Any = None
+    while True:
+        try:
+            effect = steps.send(found)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        effect.program = program
+        found = yield effect
 
 
 def _unborn(config: RunnableConfig) -> StateSnapshot:
