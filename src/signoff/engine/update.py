@@ -4,11 +4,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from signoff._snapshots import StateUpdate
-from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import COPY, END, INPUT, MISSING, RESUME, START, WAITING
+from signoff.constants import COPY, END, INPUT, RESUME, WAITING
 from signoff.engine import branching, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.answers import Answer
@@ -30,10 +29,9 @@ from signoff.engine.taking import load, with_thread
 from signoff.engine.task import Outcome, Record, Task, names_of
 from signoff.engine.travel import branch_at, newest_in_turn, recalled_now
 from signoff.engine.turn import made_first
-from signoff.errors import InvalidInput, InvalidUpdateError, UnknownNode
+from signoff.engine.update_checks import check_updates
+from signoff.errors import InvalidUpdateError
 from signoff.steps import Steps
-
-_ALONE = (END, COPY, INPUT)
 
 
 class Around(NamedTuple):
@@ -53,7 +51,7 @@ def update_thread(
     run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: LookAround
 ) -> Steps[RunnableConfig]:
     """Apply updates, one checkpoint for each group of them; all of them, or, if anything is wrong, none."""
-    _check(run, supersteps)
+    check_updates(run.program, supersteps)
     return (yield from with_thread(run, lambda: _update(run, supersteps, look_around)))
 
 
@@ -157,41 +155,6 @@ def _is_old(run: Run, state: State) -> bool:
 
 def _is_at_old(run: Run, checkpoint_id: str) -> bool:
     return checkpoint_id == run.checkpoint_id != run.newest_id and not run.stands
-
-
-def _check(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> None:
-    if not supersteps:
-        raise InvalidInput("No supersteps provided: give bulk_update_state at least one list of updates.")
-    for updates in supersteps:
-        if not updates:
-            raise InvalidInput("No updates provided: each superstep needs at least one StateUpdate.")
-        for update in updates:
-            _check_node(run, update, len(updates))
-
-
-def _check_node(run: Run, update: StateUpdate, count: int) -> None:
-    name = update.as_node
-    if not isinstance(name, str | None):
-        raise UnknownNode(f"as_node is {name!r}, which cannot name a node: names are texts.")
-    if name in _ALONE:
-        if count > 1:
-            raise InvalidUpdateError(f"An update as {name!r} must be the only one of its superstep.")
-        if name == END and update.values is not None:
-            raise InvalidUpdateError("An update as END ends what is pending and takes no values. Use values=None.")
-    elif name is not None and name not in run.program.nodes:
-        names = ", ".join(repr(node) for node in run.program.nodes if node != START)
-        raise UnknownNode(f"as_node is {name!r}, which the {run.program.shown} does not have. Its nodes are: {names}.")
-    elif name is None or run.program.nodes[name].graph is None:
-        _refuse_answer(update.values)
-        run.program.check_update(update.values)
-
-
-def _refuse_answer(values: Any) -> None:
-    if isinstance(values, Command) and values.resume is not MISSING:
-        raise InvalidUpdateError(
-            f"The update is {values!r}, with an answer in it, and an update answers nothing. Nothing was changed. "
-            "Answer with invoke(Command(resume=...), config)."
-        )
 
 
 def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate]) -> Steps[None]:
