@@ -19,32 +19,92 @@ class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]
 
 
-def program(done):
-    @task
-    async def call(name):
+class Work:
+    """What the programs do, and how often."""
+
+    def __init__(self):
+        self.done = Counter()
+        self.call = task(self.one_call, name="call")
+        self.calls = task(self.together, name="calls")
+
+    async def one_call(self, name):
         await asyncio.sleep(0)
-        done[name] += 1
+        self.done[name] += 1
         return name
 
-    async def chain(name):
-        await call(name)
+    async def chain(self, name):
+        await self.call(name)
 
-    async def together(state):
-        await asyncio.gather(chain("one"), chain("other"))
-        done["a"] += 1
+    async def together(self, state):
+        await asyncio.gather(self.chain("one"), self.chain("other"))
+        self.done["a"] += 1
         return {"log": ["a"]}
 
-    async def beside(state):
-        await call("beside")
+    async def beside(self, state):
+        await self.call("beside")
         return {"log": ["b"]}
 
-    async def ask(state):
+    async def ask(self, state):
         said = interrupt("?")
-        await call(said)
+        await self.call(said)
         return {"log": [said]}
 
-    graph = StateGraph(State).add_node("a", together).add_node("b", beside).add_node("q", ask)
-    graph.add_edge(START, "a").add_edge(START, "b").add_edge(["a", "b"], "q")
+
+def alone(work):
+    return work.together
+
+
+def nested(work):
+    return StateGraph(State).add_node("a", work.together).add_edge(START, "a").compile()
+
+
+def in_a_call(work):
+    async def node(state):
+        return await work.calls(state)
+
+    return node
+
+
+def in_calls_side_by_side(work):
+    """Whoever gathers calls is cancelled with them, before the run is."""
+
+    async def node(state):
+        found = await asyncio.gather(work.calls(state), work.call("third"))
+        return found[0]
+
+    return node
+
+
+def in_a_graph_that_a_coroutine_calls(work):
+    graph = nested(work)
+
+    async def called():
+        return await graph.ainvoke({"log": []})
+
+    async def node(state):
+        found = await asyncio.gather(called(), work.call("third"))
+        return {"log": found[0]["log"]}
+
+    return node
+
+
+def in_calls_of_a_nested_graph(work):
+    return StateGraph(State).add_node("in", in_calls_side_by_side(work)).add_edge(START, "in").compile()
+
+
+PROGRAMS = [
+    alone, nested, in_a_call, in_calls_side_by_side, in_a_graph_that_a_coroutine_calls, in_calls_of_a_nested_graph,
+]  # fmt: skip
+
+
+def compiled(work, node, is_beside):
+    """A graph that does the work, alone or beside another node, and asks."""
+    graph = StateGraph(State).add_node("a", node).add_node("b", work.beside).add_node("q", work.ask)
+    graph.add_edge(START, "a")
+    if is_beside:
+        graph.add_edge(START, "b").add_edge(["a", "b"], "q")
+    else:
+        graph.add_edge("a", "b").add_edge("b", "q")
     return graph.compile(checkpointer=InMemorySaver())
 
 
@@ -57,10 +117,10 @@ async def to_the_end(app, durability):
         await app.ainvoke(given, CONFIG, durability=durability)
 
 
-async def cancelled_after(turns, durability):
+async def cancelled_after(turns, program, is_beside, durability):
     """Cancel a run after some turns of the loop, and go on. Returns whether it was still under way by then."""
-    done = Counter()
-    app = program(done)
+    work = Work()
+    app = compiled(work, program(work), is_beside)
     run = asyncio.ensure_future(to_the_end(app, durability))
     for _ in range(turns):
         await asyncio.sleep(0)
@@ -68,13 +128,15 @@ async def cancelled_after(turns, durability):
     await asyncio.wait([run])
     values = await to_the_end(app, durability)
     assert sorted(values["log"]) == ["a", "b", "yes"], f"turn {turns}"
-    assert set(done.values()) == {1}, f"turn {turns}: {done}"
+    assert set(work.done.values()) == {1}, f"turn {turns}: {work.done}"
     return is_cancelled
 
 
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
-def test_a_run_that_is_cancelled_at_any_turn_goes_on_and_does_nothing_twice(durability):
+@pytest.mark.parametrize("is_beside", [True, False], ids=["beside", "alone"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_run_that_is_cancelled_at_any_turn_goes_on_and_does_nothing_twice(program, is_beside, durability):
     turns = 0
-    while asyncio.run(cancelled_after(turns, durability)):
+    while asyncio.run(cancelled_after(turns, program, is_beside, durability)):
         turns += 1
     assert turns > 5

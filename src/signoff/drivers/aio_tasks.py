@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from concurrent.futures import InvalidStateError
 from contextlib import suppress
 from functools import partial
@@ -15,11 +15,11 @@ from signoff._ambient import OF_TASK
 from signoff._loops import begun, hear
 from signoff._words.questions import Interrupt
 from signoff.drivers.aio_futures import CallFuture, ThreadFuture
+from signoff.drivers.aio_threads import in_thread
 from signoff.drivers.calling import questions_of
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
 from signoff.drivers.watchdog import awaited_in_time
-from signoff.drivers.workers import submit
 from signoff.engine.attempt import at_once, attempt, paused_at_once
 from signoff.engine.calls import perform_call
 from signoff.engine.effects import Await, Call, Settle, Sleep, Tell
@@ -106,7 +106,7 @@ class AsyncScope(Scope):
         if type(effect) is Sleep:
             return self._sleep(effect)
         if type(effect) is Settle:
-            return self._settle()
+            return self._settle(effect.concludes)
         return told(effect) if not effect.concludes else self._told_at_last(effect)
 
     async def _told_at_last(self, effect: Tell) -> Any:
@@ -114,7 +114,7 @@ class AsyncScope(Scope):
         try:
             return None if self.host.is_stopping else await told(effect)
         except asyncio.CancelledError:
-            if not self.host.is_stopping:
+            if not (self.host.is_stopping or self.task.is_call):
                 raise
             return None
 
@@ -127,7 +127,7 @@ class AsyncScope(Scope):
             if self.host.is_stopping:
                 return await self._call(effect)
             if effect.action.afunc is not None and is_called_off():
-                self.host.left[_done()] = self
+                self.host.left[_done(self.output)] = self
             raise
 
     async def _sleep(self, effect: Sleep) -> None:
@@ -135,21 +135,31 @@ class AsyncScope(Scope):
             raise asyncio.CancelledError  # nothing is tried again
         await asyncio.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
 
-    async def _settle(self) -> tuple[Interrupt[Any], ...]:
-        while await self._has_more():
+    async def _settle(self, concludes: bool = False) -> tuple[Interrupt[Any], ...]:
+        while await self._has_more(concludes):
             running = [call for call in self.calls if not call.done()]
             await asyncio.wait([call if asyncio.isfuture(call) else _wrapped(call) for call in running])
         return questions_of(None if call.cancelled() else call.exception() for call in self.calls)
 
-    async def _has_more(self) -> bool:
+    async def _has_more(self, concludes: bool) -> bool:
         """Whether calls are under way. What others have woken, beside the task, goes on and may make the next one."""
         if self.is_branched and all(call.done() for call in self.calls):
             try:
                 await asyncio.sleep(0)
             except asyncio.CancelledError:
-                if not self.host.is_stopping:
-                    raise  # else the task has done its work, and no call begins any more
+                # A task that has failed, or asks, need not end if its run is called off: it would start over.
+                if not (self.host.is_stopping or (concludes and self._counts())):
+                    raise
         return not all(call.done() for call in self.calls)
+
+    def _counts(self) -> bool:
+        """Whether a task that has done its work comes to its end though it is called off. So does a call.
+
+        One that is called off with its run, since it is in the place of that, does not; but the run hears of it.
+        """
+        if not self.task.is_call and is_called_off():
+            self.host.left[_done(self.output)] = self
+        return self.task.is_call
 
     async def end_calls(self) -> None:
         """Call off the calls of a call that is called off itself, and wait for those that threads are at."""
@@ -240,10 +250,10 @@ def is_called_off() -> bool:
     return current is not None and bool(current.cancelling())
 
 
-def _done() -> "asyncio.Future[None]":
+def _done(output: Any) -> "asyncio.Future[Any]":
     """A future of something that need not be waited for."""
-    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    future.set_result(None)
+    future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    future.set_result(output)
     return future
 
 
@@ -258,55 +268,3 @@ def _hearer(future: Any) -> Any:
     """Who is still to hear what a call came to."""
     hearer = getattr(future, "heir", None) or future
     return None if hearer.done() else hearer
-
-
-async def in_thread(
-    func: Callable[[], Any],
-    host: Host,
-    scope: AsyncScope | None = None,
-    *,
-    inline: bool = False,
-    concludes: bool = False,
-) -> Any:
-    """The result of a sync function, called in a worker thread with this context; with `scope`, it is that task."""
-    if host.is_stopping and not concludes:
-        raise asyncio.CancelledError  # the run is over: nothing begins any more
-    if inline:
-        return func()
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-    context = contextvars.copy_context()
-
-    def work() -> None:
-        try:
-            result = context.run(func)
-        except BaseException as error:
-            _post(loop, future, future.set_exception, error)
-        else:
-            _post(loop, future, future.set_result, result)
-
-    submit(work)
-    try:
-        return await asyncio.shield(future)
-    except asyncio.CancelledError:
-        if not host.is_stopping:
-            host.left[future] = scope
-            future.add_done_callback(hear)  # its task is over: if it fails now, nobody asks
-            raise
-        # A thread cannot be called off. What it comes to is not lost, though its siblings made the run stop.
-        host.left[future] = None  # whoever awaits this may be let go before
-        await asyncio.wait({future})
-        host.left.pop(future, None)
-        return future.result()
-
-
-def _post(
-    loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]", put: Callable[[Any], None], value: Any
-) -> None:
-    """Hand a result to the loop, which may have closed, or given up on it, meanwhile."""
-    if isinstance(value, StopIteration):
-        value = RuntimeError("a node raised StopIteration")
-    try:
-        loop.call_soon_threadsafe(lambda: None if future.done() else put(value))
-    except RuntimeError:
-        pass

@@ -102,7 +102,7 @@ def _policy_for(task: Task, failure: Exception) -> RetryPolicy | None:
 
 def _settle() -> Steps[None]:
     """Wait for calls that the task did not wait for itself; if one of them asks, the task asks."""
-    questions = yield Settle()
+    questions = yield Settle(concludes=True)
     if questions:
         raise GraphInterrupt(questions)
 

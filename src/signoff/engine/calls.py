@@ -151,8 +151,6 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
         outcome = settled[task]
     else:
         (outcome,) = yield Await([task])
-        if has_cache:
-            yield from remember([outcome], run.known)
     if run.modes and (shown := chunks.call_chunks(run, outcome)):
         yield Emit(shown)
     if run.given or run.found:
@@ -164,6 +162,8 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
             yield from _save(run, task, outcome)
     elif outcome.error is not None:
         run.failed_calls.add(task.id)
+    if has_cache and task not in settled:  # at last: if the call is called off here, its result is stored
+        yield from remember([outcome], run.known)
     return outcome
 
 

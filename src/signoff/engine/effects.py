@@ -123,6 +123,9 @@ class Call:
 class Settle:
     """Wait until every call that a task has made is over."""
 
+    concludes: bool = False
+    """Whether the task has done its work: then that counts, though it may be called off once they are."""
+
 
 @dataclass(slots=True)
 class Sleep:

@@ -12,7 +12,7 @@ from langchain_core.tools import StructuredTool
 from signoff import _scope
 from signoff.bridge.threads import is_sync_tool
 from signoff.constants import CONF, RUNTIME, SCOPE
-from signoff.drivers.aio_tasks import in_thread
+from signoff.drivers.aio_threads import in_thread
 from signoff.engine.program import Action
 from signoff.errors import NeedsAsync
 from signoff.prebuilt.carrying import has_returned
