@@ -7,16 +7,24 @@ from typing import Annotated, TypedDict
 
 import pytest
 
+from signoff.cache.memory import InMemoryCache
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.func import task
 from signoff.graph import START, StateGraph
-from signoff.types import Command, interrupt
+from signoff.types import CachePolicy, Command, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
 
 
 class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]
+
+
+class SlowCache(InMemoryCache):
+    async def aset(self, pairs):
+        for _ in range(3):
+            await asyncio.sleep(0)
+        await super().aset(pairs)
 
 
 class Work:
@@ -26,6 +34,7 @@ class Work:
         self.done = Counter()
         self.call = task(self.one_call, name="call")
         self.calls = task(self.together, name="calls")
+        self.cached = task(self.together, name="cached", cache_policy=CachePolicy())
 
     async def one_call(self, name):
         await asyncio.sleep(0)
@@ -65,6 +74,13 @@ def in_a_call(work):
     return node
 
 
+def in_a_call_that_is_cached(work):
+    async def node(state):
+        return await work.cached(state)
+
+    return node
+
+
 def in_calls_side_by_side(work):
     """Whoever gathers calls is cancelled with them, before the run is."""
 
@@ -93,7 +109,8 @@ def in_calls_of_a_nested_graph(work):
 
 
 PROGRAMS = [
-    alone, nested, in_a_call, in_calls_side_by_side, in_a_graph_that_a_coroutine_calls, in_calls_of_a_nested_graph,
+    alone, nested, in_a_call, in_a_call_that_is_cached, in_calls_side_by_side, in_a_graph_that_a_coroutine_calls,
+    in_calls_of_a_nested_graph,
 ]  # fmt: skip
 
 
@@ -105,7 +122,7 @@ def compiled(work, node, is_beside):
         graph.add_edge(START, "b").add_edge(["a", "b"], "q")
     else:
         graph.add_edge("a", "b").add_edge("b", "q")
-    return graph.compile(checkpointer=InMemorySaver())
+    return graph.compile(checkpointer=InMemorySaver(), cache=SlowCache())
 
 
 async def to_the_end(app, durability):
