@@ -157,3 +157,50 @@ def test_a_run_that_is_cancelled_at_any_turn_goes_on_and_does_nothing_twice(prog
     while asyncio.run(cancelled_after(turns, program, is_beside, durability)):
         turns += 1
     assert turns > 5
+
+
+class SlowSaver(InMemorySaver):
+    """Stores what nested graphs have come to, a while later."""
+
+    saves_at_once = False
+    stores_together = True
+
+    async def astore(self, prepared, lease=None, *, ends=False):
+        for _ in range(30 if any(commit.place[1] for commit, *_ in prepared) else 0):
+            await asyncio.sleep(0)
+        self.store(prepared, lease, ends=ends)
+
+
+async def failed_after(turns, durability):
+    """A nested graph fails, and is called off while it stores what it did before, since another node fails, too."""
+    done, failures = Counter(), {"inner", "outer"}
+
+    def pay(state):
+        done["paid"] += 1
+
+    def fail(name):
+        if name in failures:
+            failures.remove(name)
+            raise ConnectionError(name)
+
+    async def late(state):
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        fail("outer")
+
+    inner = StateGraph(State).add_node(pay).add_node("fail", lambda state: fail("inner"))
+    inner.add_edge(START, "pay").add_edge("pay", "fail")
+    graph = StateGraph(State).add_node("inner", inner.compile()).add_node(late)
+    app = graph.add_edge(START, "inner").add_edge(START, "late").compile(SlowSaver())
+    given = {"log": []}
+    while failures:
+        with pytest.raises(ConnectionError):
+            await app.ainvoke(given, CONFIG, durability=durability)
+        given = None
+    await app.ainvoke(None, CONFIG, durability=durability)
+    return done["paid"]
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_run_that_has_failed_stores_what_it_did_though_it_is_called_off_meanwhile(durability):
+    assert {turns: asyncio.run(failed_after(turns, durability)) for turns in range(60)} == dict.fromkeys(range(60), 1)

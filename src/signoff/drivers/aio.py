@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from signoff._loops import begun, no_loop
@@ -62,11 +62,8 @@ class Driver:
         if not isinstance(error, Abandoned) and not (isinstance(error, asyncio.CancelledError) and is_called_off()):
             return None
         self._is_called_off = True
-        ending = begun(self.loop, self._end, steps, error)
-        _endings.add(ending)
-        ending.add_done_callback(_endings.discard)
-        if self.host.parent is not None:
-            self.host.parent.host.left[ending] = None
+        ending = self._by_itself(self._end, steps, error)
+        self._left_to_parent(ending)
         return self._waited_for(ending, error)
 
     async def _waited_for(self, ending: "asyncio.Task[T]", error: BaseException) -> T:
@@ -85,12 +82,24 @@ class Driver:
         try:
             return await adrive(steps, self.perform, lambda: steps.throw(error))
         finally:
-            await self.close(is_ending=True)
+            await self._close()
 
-    async def close(self, *, is_ending: bool = False) -> None:
-        """Wait until all is stored, and let go of the thread."""
-        if self._is_called_off and not is_ending:
+    async def close(self) -> None:
+        """Wait until all is stored, and let go of the thread. Whoever is cancelled meanwhile waits for that as well."""
+        if self._is_called_off:
             return  # that is part of the rest, which may take longer
+        if not self.host.calls and (self._background is None or not self._background.is_busy):
+            await self._close()
+            return
+        closing = self._by_itself(self._close)
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError as error:
+            self._left_to_parent(closing)
+            await self._waited_for(closing, error)
+            raise
+
+    async def _close(self) -> None:
         try:
             if self.host.calls:
                 await self._end_calls()
@@ -105,6 +114,18 @@ class Driver:
             self.host.perform, self.host.sink = over, None
             if self.host.run.holder and self.host.parent is None:
                 holding.let_go(self.host.run.holder)
+
+    def _by_itself(self, function: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> "asyncio.Task[T]":
+        """Something that is done in a task of its own, whatever becomes of whoever waits for it."""
+        doing = begun(self.loop, function, *args)
+        _endings.add(doing)
+        doing.add_done_callback(_endings.discard)
+        return doing
+
+    def _left_to_parent(self, ending: "asyncio.Task[Any]") -> None:
+        """Have the run around this one wait for something that whoever has called this one may not wait for."""
+        if self.host.parent is not None:
+            self.host.parent.host.left[ending] = None
 
     # Tasks
 

@@ -31,9 +31,14 @@ class AsyncBackground:
         if self._working is None or self._working.done():  # a signal may have been heard when it was about to end
             self._working = begun(self._loop, self._work)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is still to be stored."""
+        return self._working is not None and not self._working.done()
+
     async def wait(self) -> None:
         """Go on when everything is stored. Calls of a task that run side by side may wait together."""
-        if self._working is not None and not self._working.done():
+        if self.is_busy:
             waiter = self._loop.create_future()
             self._waiters.append(waiter)
             await waiter
