@@ -1,15 +1,19 @@
 """Threads beside a node that call and ask at the same moment: none has what is another's, and nothing is lost."""
 
+import gc
 import operator
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from types import SimpleNamespace
 from typing import Annotated, TypedDict
 
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.constants import CALLED
+from signoff.engine.marks import note_finished
 from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.runtime import Runtime
@@ -69,6 +73,25 @@ def test_each_question_is_asked():
     for _ in range(ROUNDS):
         asked = at_once(lambda number: interrupt("Pay 90 euros?")).invoke({"log": []}, CONFIG)["__interrupt__"]
         assert len({question.id for question in asked}) == len(MANY)
+
+
+def test_calls_are_noted_while_others_come_to_their_ends():
+    """To make a list of what is in a dict makes garbage, and whoever collects that lets other threads go on."""
+    run = SimpleNamespace(called={}, marks={}, noted=None)
+    more, threshold = iter(range(10**9)), gc.get_threshold()
+    gc.set_threshold(1)
+
+    def garbage(phase, info):
+        run.called[next(more)] = [(CALLED, "mark")]  # as another thread does, while this one collects
+
+    gc.callbacks.append(garbage)
+    try:
+        for _ in range(50):
+            note_finished(run)
+    finally:
+        gc.callbacks.remove(garbage)
+        gc.set_threshold(*threshold)
+    assert run.marks
 
 
 def test_a_node_is_tried_again_while_the_calls_of_another_come_to_their_ends():

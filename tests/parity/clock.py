@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from signoff.drivers import aio_tasks, workers
+from signoff.drivers import aio_threads, workers
 
 __all__ = ["Clock", "on_its_time"]
 
@@ -67,5 +67,5 @@ def on_its_time() -> Iterator[asyncio.Runner]:
     """Run things on such a loop, with the time that the whole process asks for."""
     with asyncio.Runner(loop_factory=Clock) as runner:
         clock: Any = runner.get_loop()
-        with patch.object(time, "monotonic", clock.time), patch.object(aio_tasks, "submit", clock.submit):
+        with patch.object(time, "monotonic", clock.time), patch.object(aio_threads, "submit", clock.submit):
             yield runner

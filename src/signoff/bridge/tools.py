@@ -113,6 +113,6 @@ def _open_tools_class() -> Any:
 
         def left_in(self, task_ns: str) -> list[tuple[Any, Any]]:
             """The tools that a task has left open, with the runs around them."""
-            return [(id, around) for id, (ns, around) in list(self.begun.items()) if ns == task_ns]
+            return [(id, around) for id, (ns, around) in self.begun.copy().items() if ns == task_ns]
 
     return OpenTools

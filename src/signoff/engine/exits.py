@@ -81,7 +81,7 @@ def _note_turn(run: Run, stands: CheckpointTuple, *, is_over: bool) -> None:
     """
     turns = run.turns_since.setdefault(run.ns, {})
     turns[stands.checkpoint["id"]] = stands._replace(pending_writes=[]), is_over
-    for id, (earlier, was_over) in list(turns.items()):
+    for id, (earlier, was_over) in turns.copy().items():
         is_own_half = not was_over and earlier.metadata.get("called_by") == run.called_by
         if id < stands.checkpoint["id"] and ((is_over and was_over) or is_own_half):
             turns.pop(id, None)

@@ -26,7 +26,7 @@ class GraphsCalled(Replay):
         """The numbers of those that have not been made again yet."""
 
     def _made_before(self) -> dict[str, Mark]:
-        read = ((id, Mark.read(text)) for id, text in self._run.marks.items())
+        read = ((id, Mark.read(text)) for id, text in self._run.marks.copy().items())
         return {id: mark for id, mark in read if mark.place.startswith(f"{self._short}|")}
 
     def number(self) -> int:

@@ -83,27 +83,31 @@ def caller_id(task: Task, known: Pending | None) -> str:
 
 def note_finished(run: Run) -> None:
     """Note where the calls were made that have finished in this run: a task tries again."""
-    called = list(run.called.items())  # at once: calls in other threads come to their ends meanwhile
-    finished = ((id, name, mark) for id, writes in called for name, mark in writes)
+    called = run.called.copy()  # at once: calls in other threads come to their ends meanwhile
+    finished = ((id, name, mark) for id, writes in called.items() for name, mark in writes)
     run.marks.update((id, mark) for id, name, mark in finished if name == CALLED)
-    run.places = run.repeated = None
+    run.noted = object()
 
 
 def places_of(run: Run) -> dict[str, list[tuple[str, Mark]]]:
     """The calls that were made before, by their places. In one there are several if others have changed the state."""
-    if run.places is None:
-        run.places = {}
-        for id, text in run.marks.items():
+    places, noted = run.places, run.noted
+    if places is None or places[0] is not noted:
+        found: dict[str, list[tuple[str, Mark]]] = {}
+        for id, text in run.marks.copy().items():
             mark = Mark.read(text)
-            run.places.setdefault(mark.place, []).append((id, mark))
-    return run.places
+            found.setdefault(mark.place, []).append((id, mark))
+        places = run.places = noted, found
+    return places[1]
 
 
 def repeated_in(run: Run) -> dict[tuple[str, str], list[tuple[Mark, str]]]:
     """The calls that were made before just like others before them, in order, by their makers and names."""
-    if run.repeated is None:
-        read = ((Mark.read(text), id) for id, text in run.marks.items())
-        run.repeated = {}
+    repeated, noted = run.repeated, run.noted
+    if repeated is None or repeated[0] is not noted:
+        found: dict[tuple[str, str], list[tuple[Mark, str]]] = {}
+        read = ((Mark.read(text), id) for id, text in run.marks.copy().items())
         for mark, id in sorted(((mark, id) for mark, id in read if mark.nth), key=lambda one: one[0].nth):
-            run.repeated.setdefault((mark.caller, mark.name), []).append((mark, id))
-    return run.repeated
+            found.setdefault((mark.caller, mark.name), []).append((mark, id))
+        repeated = run.repeated = noted, found
+    return repeated[1]

@@ -87,9 +87,12 @@ class Run:
     """The branch of the root that the run is on, if the thread ever went back."""
     known: Pending | None = None
     """What tasks, and the calls inside of them, had come to at the checkpoint that the run began at, if anything."""
-    places: dict[str, list[Any]] | None = None
-    """The same calls by their places, once somebody has asked for that."""
-    repeated: dict[tuple[str, str], list[Any]] | None = None
+    noted: object = None
+    """Stands for what is in `marks`: another one, since a task has tried again, if there may be more in it."""
+    places: tuple[object, dict[str, list[Any]]] | None = None
+    """The same calls by their places, once somebody has asked for that, and what stood for them then: tasks in other
+    threads may look, or try again, at the same moment."""
+    repeated: tuple[object, dict[tuple[str, str], list[Any]]] | None = None
     """Those of them that are the same as others before them, once somebody has asked for that."""
     around: "Run | None" = None
     """With `exit`: the run around a nested one, that stores what both have done."""
