@@ -17,7 +17,7 @@ from signoff.engine.taking import load
 from signoff.engine.task import Task
 from signoff.engine.travel import recalled_now
 from signoff.errors import InvalidInput, MissingThreadId
-from signoff.steps import Steps
+from signoff.steps import Steps, through
 
 if TYPE_CHECKING:
     from signoff.pregel.base import Base
@@ -138,14 +138,12 @@ def _is_made_in(task_id: str, saved: CheckpointTuple) -> bool:
 
 def _read_for(program: Program, steps: Steps[T]) -> Steps[T]:
     """A procedure that loads checkpoints of a nested graph."""
-    found: Any = None
-    while True:
-        try:
-            effect = steps.send(found)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
+
+    def loaded(effect: Load) -> Steps[Any]:
         effect.program = program
-        found = yield effect
+        return (yield effect)
+
+    return through(steps, loaded)
 
 
 def _unborn(config: RunnableConfig) -> StateSnapshot:
