@@ -61,6 +61,7 @@ def called_graph(
     scope: "Scope", name: str, nodes: Mapping[str, Node], input: Any, frame: FrameType | None
 ) -> CalledGraph:
     """Find out which call of a graph it is that a task makes; the frame is where it is made."""
+    scope.make_room()
     scope.past = len(scope.failed)
     with in_turn:
         if scope.nested is None:

@@ -8,10 +8,10 @@ from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF
 from signoff.runtime import ExecutionInfo, Runtime, server_info
 
 if TYPE_CHECKING:
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.knowing import Knowing
 
 
-def config_of(scope: "Scope") -> RunnableConfig:
+def config_of(scope: "Knowing") -> RunnableConfig:
     """What the config of a task says, over that of its run."""
     host, task = scope.host, scope.task
     place = {
@@ -31,7 +31,7 @@ def config_of(scope: "Scope") -> RunnableConfig:
     return {**config, "tags": list(task.node.tags)} if task.node.tags else config
 
 
-def metadata_of(scope: "Scope") -> dict[str, Any]:
+def metadata_of(scope: "Knowing") -> dict[str, Any]:
     """Facts about a task, as streams and traces show them."""
     host, task = scope.host, scope.task
     facts = {
@@ -47,7 +47,7 @@ def metadata_of(scope: "Scope") -> dict[str, Any]:
     return facts
 
 
-def runtime_of(scope: "Scope") -> Runtime[Any]:
+def runtime_of(scope: "Knowing") -> Runtime[Any]:
     """What a parameter `runtime: Runtime` receives."""
     host = scope.host
     return Runtime(
@@ -62,7 +62,7 @@ def runtime_of(scope: "Scope") -> Runtime[Any]:
     )
 
 
-def _execution_info(scope: "Scope") -> ExecutionInfo:
+def _execution_info(scope: "Knowing") -> ExecutionInfo:
     host, task = scope.host, scope.task
     if scope.first_attempt_at is None:  # there will be no other one
         scope.first_attempt_at = time.time()

@@ -5,14 +5,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from signoff import _ambient
 from signoff._words.questions import Interrupt
-from signoff.config import RunnableConfig, merge_configs
-from signoff.constants import PREVIOUS
-from signoff.drivers import asking, calling, facts, meanwhile
+from signoff.drivers import asking, calling, meanwhile
 from signoff.drivers.callsite import way_to
-from signoff.drivers.failing import Failing
 from signoff.drivers.host import over
+from signoff.drivers.knowing import Knowing
 from signoff.drivers.lines import in_turn, line_of
 from signoff.engine import origin
 from signoff.engine.calls import asking as asking_call
@@ -23,25 +20,22 @@ from signoff.engine.program import Node
 from signoff.engine.replay import CallsMade
 from signoff.engine.task import Outcome, Record, Task
 from signoff.errors import GraphInterrupt, OutsideOfRun, ParentCommand, SignoffError
-from signoff.runtime import Runtime
 
 if TYPE_CHECKING:
     from signoff.drivers.host import Host
 
+_NOTHING: Any = ()
 
-class Scope(Failing):
+
+class Scope(Knowing):
     """One task while it runs. Everything but the task itself is made when somebody asks for it."""
 
     __slots__ = (
-        "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "came_to",
-        "failed", "first_attempt_at",
-        "heartbeat", "host", "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left",
-        "lines", "made", "nested", "output", "passed", "past", "pause", "refusal", "stands_for", "task", "turns",
-        "way", "writes",
+        "asides", "asked", "beat", "beside", "calls", "came_to", "failed", "has_room", "heartbeat", "host",
+        "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left", "lines", "made", "nested",
+        "output", "passed", "past", "pause", "refusal", "stands_for", "task", "turns", "way", "writes",
     )  # fmt: skip
 
-    attempt: int
-    first_attempt_at: float | None
     output: Any
     """What the task's function returned, once it has."""
     pause: GraphInterrupt | None
@@ -65,6 +59,8 @@ class Scope(Failing):
     """Whether the task has paused or failed: it will start over, and do again what has not finished."""
     is_done: bool
     """Whether the task has come to its result: nobody hears any more what is asked in it."""
+    has_room: bool
+    """Whether the lists of what the task does can grow: before it does anything, they are nothing."""
     asides: list[Record]
     """What is to be stored if the task pauses."""
     nested: GraphsCalled | None
@@ -81,14 +77,10 @@ class Scope(Failing):
     """How many coroutines and threads beside the task look alike."""
     passed: tuple[str, ...]
     """The ids of those whose results are for this task alone."""
-    callbacks: Any
-    """The callbacks of what the task calls, where LangChain is watching."""
     asked: int
     """How many questions without a key the task has asked."""
     keys: set[str]
     """The keys of the others."""
-    _config: RunnableConfig | None
-    _runtime: Runtime[Any] | None
 
     def __init__(self, host: "Host", task: Task) -> None:
         self.host = host
@@ -122,9 +114,16 @@ class Scope(Failing):
         self.pause = self._runtime = self._config = self.output = self.made = self.nested = self.led_by = None
         self.stands_for, self.way = None, ""
         self.asked, self.past, self.beside, self.left, self.passed = 0, 0, (), (), ()
-        # Lists that grow in place: the calls of a task end in several threads at once.
-        self.writes, self.asides, self.calls, self.failed, self.came_to = [], [], [], [], []
-        self.keys, self.lines = set(), {}
+        self.has_room = False
+        self.writes = self.asides = self.calls = self.failed = self.came_to = self.keys = self.lines = _NOTHING
+
+    def make_room(self) -> None:
+        """Get ready to note what the task asks, calls and pushes; most tasks do nothing of the kind."""
+        with in_turn:
+            if not self.has_room:
+                # Lists that grow in place: the calls of a task end in several threads at once.
+                self.writes, self.asides, self.calls, self.failed, self.came_to = [], [], [], [], []
+                self.keys, self.lines, self.has_room = set(), {}, True
 
     def come_to(self, outcome: Outcome) -> Outcome:
         """Note how the task came out, if there is more to it than a result."""
@@ -142,6 +141,8 @@ class Scope(Failing):
             raise self.refusal  # again: the task has swallowed it, and what it does now is not stored
         if self.is_done or self.host.is_over:
             raise calling.too_late(self, "interrupt()")
+        if not self.has_room:
+            self.make_room()
         self.past = len(self.failed)
         site, is_beside = way_to(sys._getframe(2)) if self.host.run.is_saved else ([], False)
         line = line_of(self, sys._getframe(2)) if is_beside else None
@@ -176,6 +177,8 @@ class Scope(Failing):
             raise self.refusal
         if self.host.perform is over:
             raise calling.too_late(self, f"The task {node.name!r}")
+        if not self.has_room:
+            self.make_room()
         self.past = len(self.failed)
         task = call_task(self.task, node, input, len(self.calls))
         calling.find(self, task, sys._getframe(2))
@@ -197,6 +200,7 @@ class Scope(Failing):
 
     def also_wait(self) -> Any:
         """A future of something that goes on beside the task, as a graph that is called there: the task awaits it."""
+        self.make_room()
         future = self._unstarted()
         self.calls.append(future)
         return future
@@ -242,65 +246,3 @@ class Scope(Failing):
     def left_open(self, questions: Iterable[Interrupt[Any]]) -> None:
         """Note what a call or a graph asks that has failed: if the task fails with it, that is still asked."""
         self.left = (*self.left, *questions)
-
-    # Knowing
-
-    @property
-    def config(self) -> RunnableConfig:
-        """The config that the task's own calls get."""
-        if self._config is None:
-            config = merge_configs(self.host.config, facts.config_of(self))
-            # The name and the id are those of the run itself, not of what its tasks call.
-            config.pop("run_id", None)
-            config.pop("run_name", None)
-            if self.callbacks is not None:
-                config["callbacks"] = self.callbacks
-            elif not config.get("callbacks"):
-                # There even if nobody listens, so that a node may hand them on without asking.
-                config["callbacks"] = _ambient.unheard(is_async=self.host.loop is not None)
-            self._config = config  # not before: threads beside the task look at it, too
-        return self._config
-
-    def tell_to(self, callbacks: Any) -> None:
-        """From now on, what the task calls reports to these callbacks."""
-        self.callbacks, self._config = callbacks, None
-
-    @property
-    def inherited(self) -> RunnableConfig:
-        """The config of a graph that the task calls without one: the task's, where that says more than the run's."""
-        node = self.task.node
-        return self.config if self.callbacks is not None or node.metadata or node.tags else self.host.config
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """Facts about the task, as streams and traces show them."""
-        return facts.metadata_of(self)
-
-    @property
-    def runtime(self) -> Runtime[Any]:
-        """What a parameter `runtime: Runtime` receives."""
-        if self._runtime is None:
-            self._runtime = facts.runtime_of(self)
-        return self._runtime
-
-    @property
-    def previous(self) -> Any:
-        """What the entrypoint saved for this run when it last returned."""
-        return self.task.values.get(PREVIOUS)
-
-    def argument(self, name: str) -> Any:
-        """What a parameter of the node's function receives."""
-        match name:
-            case "config":
-                return self.config
-            case "runtime":
-                return self.runtime
-            case "writer":
-                return self.writer
-            case "store":
-                return self.host.store
-            case "previous":
-                return self.previous
-            case "error":
-                return self.task.error
-        raise AssertionError(f"compile() lets no function ask for {name!r}")

@@ -30,6 +30,9 @@ class Showing:
     def config(self) -> RunnableConfig:
         raise NotImplementedError
 
+    def make_room(self) -> None:
+        raise NotImplementedError
+
     @property
     def writer(self) -> StreamWriter:
         """What to call with something for the custom stream."""
@@ -72,6 +75,7 @@ class Showing:
         """Show a message now, and write it to the state when the task ends."""
         self.show_message(message)
         if state_key is not None:
+            self.make_room()
             self.writes.append((state_key, message))
 
 

@@ -182,7 +182,6 @@ class Outcome:
         self,
         task: Task,
         writes: Sequence[Write] = (),
-        *,
         error: Exception | None = None,
         questions: tuple[Interrupt[Any], ...] | None = None,
         beside: tuple[Interrupt[Any], ...] = (),
