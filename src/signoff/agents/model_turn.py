@@ -85,7 +85,7 @@ class ModelTurn:
         """
         if request.messages is not messages:
             validate_chat_history(request.messages)
-        strategy = settled(request.response_format, request.model)
+        strategy = settled(request.response_format, request.model, request.tools)
         system = [request.system_message] if request.system_message is not None else []
         model, heard = self._model(request, strategy), self._heard(request.messages)
         said = with_own_ids((yield Invoke(model, [*system, *heard], self._followed(config))), messages)
