@@ -29,7 +29,7 @@ from signoff.agents.middleware import (
 from signoff.agents.middleware.base import NotInThisWay, PrivateStateAttr
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
 from signoff.prebuilt.chat_history import IncompleteHistory
-from signoff.types import Command
+from signoff.types import Command, Send
 
 from .desk import LOOK, THREE, USER, call, calls, check_transcript, results, scripted
 
@@ -252,6 +252,32 @@ def test_a_wrapper_may_change_the_request_answer_itself_or_change_the_state():
     assert (result["messages"][-1].content, result["note"]) == ("short", "kept")
     result = asyncio.run(create_agent(scripted("ok"), middleware=[dynamic_prompt(lambda r: "x")]).ainvoke(USER))
     assert result["messages"][-1].content == "ok"
+
+
+@pytest.mark.parametrize("goto", ["__end__", "tools", Send("tools", [LOOK])])
+def test_a_wrapper_around_the_model_does_not_say_where_the_agent_goes(goto, desk):
+    @wrap_model_call
+    def leave(request: Any, handler: Any) -> Any:
+        return ExtendedModelResponse(handler(request), Command(goto=goto))
+
+    with pytest.raises(InvalidUpdateError, match="jump_to"):
+        create_agent(scripted(calls(LOOK)), desk.tools, middleware=[leave]).invoke(USER)
+    assert desk.ran == []
+
+
+def test_a_wrapper_may_change_the_request_in_place():
+    @wrap_model_call
+    def kind(request: ModelRequest, handler: Any) -> Any:
+        request.system_prompt = "Be kind."
+        request.messages = request.messages[-1:]
+        return handler(request)
+
+    model = scripted("ok")
+    create_agent(model, system_prompt="Be brief.", middleware=[kind]).invoke({"messages": ["a", "b"]})
+    assert [message.content for message in model.seen[0]] == ["Be kind.", "b"]
+    request = ModelRequest[Any](model=model, messages=[], system_prompt="Be brief.")
+    request.system_prompt = None
+    assert request.system_message is None
 
 
 def test_a_prompt_may_depend_on_the_request():
