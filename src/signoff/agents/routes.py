@@ -86,7 +86,7 @@ class Routes:
 
 
 def _tool_of(call: ToolCall, result: ToolMessage) -> str:
-    """The tool that a result is of, also if it does not say so: a person may have put another in the place of a call."""
+    """The tool that a result is of, also if it does not say so: a person may have put another in its place."""
     decided = result.additional_kwargs.get(DECISION) or {}
     return result.name or str(decided.get("ran", call)["name"])
 
