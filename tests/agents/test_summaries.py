@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableLambda
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import SummarizationMiddleware, before_model
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidGraph, InvalidInput
 from signoff.graph.message import REMOVE_ALL_MESSAGES
 
 from .desk import call, calls, scripted
@@ -65,10 +65,24 @@ def test_a_part_of_what_nobody_knows_is_refused(named):
         SummarizationMiddleware(scripted(), **named)
 
 
-@pytest.mark.parametrize("size", [("fraction", 2), ("fraction", 0), ("messages", 0), ("messages", "many"), {}, "all"])
+@pytest.mark.parametrize(
+    "size",
+    [
+        *(("fraction", 2), ("fraction", 0), ("fraction", True), ("messages", 0), ("messages", "many"), ("tokens", 9.5)),
+        *({}, {"messages": True}, {"tokens": 100.5}, "all"),
+    ],
+)
 def test_what_is_no_size_is_refused(size):
     with pytest.raises(InvalidInput, match="is no size"):
         SummarizationMiddleware(taking(100), trigger=size)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "instead"), [("max_tokens_before_summary", "trigger"), ("messages_to_keep", "keep")]
+)
+def test_an_older_keyword_is_refused_with_what_to_write(keyword, instead):
+    with pytest.raises(InvalidGraph, match=rf"has no keyword {keyword}=\. Write {instead}="):
+        SummarizationMiddleware(scripted(), **{keyword: 5})
 
 
 def test_no_more_than_the_newest_of_what_is_old_is_read_if_that_is_said():

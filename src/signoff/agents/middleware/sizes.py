@@ -57,13 +57,13 @@ def _together(one: Any, model: Any) -> list[ContextSize]:
 
 def size_of(size: Any, model: Any) -> ContextSize:
     """A size in messages or tokens; a fraction is one of the tokens that the model takes."""
-    if not (isinstance(size, tuple) and len(size) == 2 and isinstance(size[1], int | float)):
+    kind, number = size if isinstance(size, tuple) and len(size) == 2 else (None, None)
+    if isinstance(number, bool) or not isinstance(number, int | float):
         raise _no_size(size)
-    kind, number = size
     if kind == "fraction" and 0 < number <= 1:
         return "tokens", max(1, int(number * _most_tokens(model)))
-    if kind in ("messages", "tokens") and number >= 1:
-        return size
+    if kind in ("messages", "tokens") and number >= 1 and number == int(number):
+        return kind, number
     raise _no_size(size)
 
 

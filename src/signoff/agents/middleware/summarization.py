@@ -1,7 +1,7 @@
 """Long histories are summarised: the old part of a conversation becomes one message."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Never
 from uuid import uuid4
 
 from langchain_core.exceptions import ContextOverflowError
@@ -40,6 +40,7 @@ from signoff.errors import InvalidInput
 from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.prebuilt.heard import with_results_first
 from signoff.prebuilt.models import as_model
+from signoff.pregel.keywords import refuse_old
 from signoff.steps import Steps, adrive, drive
 from signoff.typing import ContextT
 
@@ -57,6 +58,13 @@ _SOURCE = {"lc_source": "summarization"}
 
 _SAFE_SHARE = 0.4
 """How much of what a model takes a text may be, if its tokens are only estimated, and it is to write, too."""
+
+
+_MEANT = {
+    "max_tokens_before_summary": 'Write trigger=("tokens", ...) instead',
+    "messages_to_keep": 'Write keep=("messages", ...) instead',
+}
+"""What to write for keywords that LangChain's had before."""
 
 
 class SummarizationMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
@@ -87,7 +95,9 @@ class SummarizationMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, R
         summary_prompt: str = PROMPT,
         trim_tokens_to_summarize: int | None = None,
         summarizer: Any = None,
+        **old: Never,
     ) -> None:
+        refuse_old("SummarizationMiddleware()", old, meant=_MEANT)
         self.model = as_model(model)
         self.trigger = trigger
         self.triggers = sizes_of(trigger, self.model)
