@@ -5,6 +5,7 @@ import operator
 from typing import Annotated, Any, NotRequired
 
 import pytest
+from langchain_core.caches import InMemoryCache
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from pydantic import BaseModel
@@ -426,6 +427,22 @@ def test_middleware_around_the_model_that_write_one_value_at_once_are_refused(op
 
 
 # Ids of messages
+
+
+def test_an_answer_that_a_cache_of_the_model_gives_again_is_added(open_agent):
+    class Forgetful(AgentMiddleware):
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            return handler(request.override(messages=request.messages[-1:]))
+
+        async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+            return await handler(request.override(messages=request.messages[-1:]))
+
+    model = scripted("hello", cache=InMemoryCache())  # with the id that LangChain gave to it the first time
+    app = open_agent(lambda saver: create_agent(model, middleware=[Forgetful()], checkpointer=saver))
+    app.invoke({"messages": "hi"})
+    result = app.invoke({"messages": "hi"})
+    assert [message.type for message in result["messages"]] == ["human", "ai", "human", "ai"]
+    assert len(model.seen) == 1
 
 
 def test_a_model_that_uses_its_ids_again_adds_messages(open_agent, desk):
