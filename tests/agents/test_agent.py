@@ -5,6 +5,7 @@ import operator
 from typing import Annotated, Any, NotRequired
 
 import pytest
+from langchain_core.caches import InMemoryCache
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from pydantic import BaseModel
@@ -29,7 +30,7 @@ from signoff.agents.middleware import (
 from signoff.agents.middleware.base import NotInThisWay, PrivateStateAttr
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
 from signoff.prebuilt.chat_history import IncompleteHistory
-from signoff.types import Command
+from signoff.types import Command, Send
 
 from .desk import LOOK, THREE, USER, call, calls, check_transcript, results, scripted
 
@@ -254,6 +255,32 @@ def test_a_wrapper_may_change_the_request_answer_itself_or_change_the_state():
     assert result["messages"][-1].content == "ok"
 
 
+@pytest.mark.parametrize("goto", ["__end__", "tools", Send("tools", [LOOK])])
+def test_a_wrapper_around_the_model_does_not_say_where_the_agent_goes(goto, desk):
+    @wrap_model_call
+    def leave(request: Any, handler: Any) -> Any:
+        return ExtendedModelResponse(handler(request), Command(goto=goto))
+
+    with pytest.raises(InvalidUpdateError, match="jump_to"):
+        create_agent(scripted(calls(LOOK)), desk.tools, middleware=[leave]).invoke(USER)
+    assert desk.ran == []
+
+
+def test_a_wrapper_may_change_the_request_in_place():
+    @wrap_model_call
+    def kind(request: ModelRequest, handler: Any) -> Any:
+        request.system_prompt = "Be kind."
+        request.messages = request.messages[-1:]
+        return handler(request)
+
+    model = scripted("ok")
+    create_agent(model, system_prompt="Be brief.", middleware=[kind]).invoke({"messages": ["a", "b"]})
+    assert [message.content for message in model.seen[0]] == ["Be kind.", "b"]
+    request = ModelRequest[Any](model=model, messages=[], system_prompt="Be brief.")
+    request.system_prompt = None
+    assert request.system_message is None
+
+
 def test_a_prompt_may_depend_on_the_request():
     @dynamic_prompt
     def prompt(request: ModelRequest) -> str:
@@ -400,6 +427,22 @@ def test_middleware_around_the_model_that_write_one_value_at_once_are_refused(op
 
 
 # Ids of messages
+
+
+def test_an_answer_that_a_cache_of_the_model_gives_again_is_added(open_agent):
+    class Forgetful(AgentMiddleware):
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            return handler(request.override(messages=request.messages[-1:]))
+
+        async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+            return await handler(request.override(messages=request.messages[-1:]))
+
+    model = scripted("hello", cache=InMemoryCache())  # with the id that LangChain gave to it the first time
+    app = open_agent(lambda saver: create_agent(model, middleware=[Forgetful()], checkpointer=saver))
+    app.invoke({"messages": "hi"})
+    result = app.invoke({"messages": "hi"})
+    assert [message.type for message in result["messages"]] == ["human", "ai", "human", "ai"]
+    assert len(model.seen) == 1
 
 
 def test_a_model_that_uses_its_ids_again_adds_messages(open_agent, desk):

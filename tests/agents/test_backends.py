@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from signoff.agents import create_deep_agent
+from signoff.agents import backends, create_deep_agent
 from signoff.agents.backends import FileError, FolderBackend, ShellBackend, StateBackend
 from signoff.agents.backends.state import changed_files, merge_files
 from signoff.agents.file_tools import file_tools
@@ -145,6 +145,13 @@ def test_two_edits_of_one_file_in_one_step_both_count():
     for change in both:
         files = merge_files(files, change)
     assert files == {"/a": "1 2"}
+
+
+@pytest.mark.parametrize("wrong", [{"content": "one", "encoding": "utf-8"}, ["one"], b"one", 5])
+def test_a_file_that_is_no_text_is_refused(wrong):
+    agent = create_deep_agent(scripted("ok"))
+    with pytest.raises(InvalidUpdateError, match="The file '/a' is .*Give its text"):
+        agent.invoke({**USER, "files": {"/a": wrong}})
 
 
 def test_an_edit_that_would_be_lost_is_refused():
@@ -379,3 +386,18 @@ def test_a_shell_where_commands_could_not_be_stopped_is_refused(monkeypatch):
     monkeypatch.setattr(os, "name", "nt")
     with pytest.raises(InvalidInput, match="Use FolderBackend there, or run the agent in a container or in WSL"):
         ShellBackend(".")
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("FilesystemBackend", "FolderBackend"),
+        ("LocalShellBackend", "ShellBackend"),
+        ("StoreBackend", "Backend"),
+        ("CompositeBackend", "Backend"),
+    ],
+)
+def test_whoever_looks_for_a_backend_of_another_name_is_told_what_there_is(name, instead):
+    with pytest.raises(ImportError, match=rf"has no {name}\. .*{instead}.*docs/deep-agents.md"):
+        exec(f"from signoff.agents.backends import {name}")
+    assert not hasattr(backends, name)

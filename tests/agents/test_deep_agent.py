@@ -454,11 +454,21 @@ def test_a_subagent_that_does_not_exist_is_told_to_the_model(open_team):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"name": "a"}, {"name": "a", "description": "b"}, {"name": "", "description": "b", "system_prompt": "c"}],
+    [{"name": "a"}, {"description": "b"}, {"name": "", "description": "b", "system_prompt": "c"}],
 )
 def test_a_subagent_that_is_not_described_is_refused(wrong):
     with pytest.raises(InvalidInput, match="subagent|Subagent"):
         create_deep_agent(scripted(), subagents=[wrong])
+
+
+def test_a_subagent_without_instructions_has_the_usual_ones():
+    one = {"name": "writer", "description": "writes", "model": scripted("done")}
+    create_deep_agent(scripted(handing("writer")), subagents=[one]).invoke(USER)
+    assert "for another agent" in one["model"].seen[0][0].text
+
+
+def test_no_subagents_are_none():
+    assert create_deep_agent(scripted("ok"), subagents=None).invoke(USER)["messages"][-1].text == "ok"
 
 
 def test_two_subagents_of_one_name_are_refused():

@@ -746,6 +746,34 @@ def test_a_direct_tool_that_was_rejected_is_no_answer():
     assert app.invoke(Command(resume=decide(APPROVE)), CONFIG)["messages"][-1].content == "paid"
 
 
+@pytest.mark.parametrize(
+    ("decision", "last"),
+    [
+        (APPROVE, "told"),
+        (edit("tell"), "told"),
+        (edit("ask"), "done"),
+    ],
+)
+def test_a_direct_tool_whose_message_does_not_name_it_is_the_answer(open_agent, decision, last):
+    @tool(return_direct=True)
+    def tell(runtime: ToolRuntime) -> Any:
+        """Tell."""
+        return ToolMessage("told", tool_call_id=runtime.tool_call_id)
+
+    @tool
+    def ask(runtime: ToolRuntime) -> Any:
+        """Ask."""
+        return ToolMessage("asked", tool_call_id=runtime.tool_call_id)
+
+    def make(saver: Any) -> Any:
+        watched: Any = {"tell": True}
+        return create_agent(scripted(calls(call("tell"))), [tell, ask], interrupt_on=watched, checkpointer=saver)
+
+    app = open_agent(make)
+    app.invoke(USER)
+    assert app.invoke(Command(resume=decide(decision)))["messages"][-1].text.endswith(last)
+
+
 def test_a_result_in_a_command_is_noted_however_its_message_is_written(open_agent):
     @tool
     def pay(amount: int, runtime: ToolRuntime) -> Any:

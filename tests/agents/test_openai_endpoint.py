@@ -7,8 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from signoff.agents import create_agent
+from signoff.agents.structured_output import ProviderStrategy
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.types import Command
 
@@ -115,3 +117,22 @@ def test_a_decision_that_was_discarded_leaves_a_history_that_is_taken(endpoint):
     result = app.invoke({"messages": [("user", "stop")]}, CONFIG, on_pending="discard")
     assert result["messages"][-1].content == "done"
     assert "pay 5 ana" not in desk.ran
+
+
+class Answer(BaseModel):
+    text: str
+
+
+@pytest.mark.parametrize("has_tools", [False, True])
+def test_a_strict_form_is_told_as_the_provider_wants_it_with_and_without_tools(endpoint, has_tools):
+    from langchain_openai import ChatOpenAI
+
+    endpoint.wants = completion({"content": '{"text": "yes"}'}, "stop")
+    model = ChatOpenAI(model="local", base_url=endpoint.url, api_key="none", max_retries=0)
+    tools = Desk().tools if has_tools else []
+    result = create_agent(model, tools, response_format=ProviderStrategy(Answer, strict=True)).invoke(USER)
+    assert result["structured_response"] == Answer(text="yes")
+    (asked,) = endpoint.requests
+    form = asked["response_format"]["json_schema"]
+    assert (form["strict"], form["schema"]["additionalProperties"]) == (True, False)
+    assert bool(asked.get("tools")) == ("tools" in asked) == has_tools, "an empty list of tools would be refused"

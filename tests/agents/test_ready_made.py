@@ -17,6 +17,7 @@ from signoff.agents.middleware import (
     HumanInTheLoopMiddleware,
     LLMToolEmulator,
     LLMToolSelectorMiddleware,
+    ModelCallLimitExceededError,
     ModelCallLimitMiddleware,
     ModelFallbackMiddleware,
     ModelRequest,
@@ -110,6 +111,18 @@ def test_a_limit_may_be_an_error(open_agent, desk):
     with pytest.raises(ToolCallLimitExceededError, match="2 times in a run") as raised:
         app.invoke(USER)
     assert (raised.value.run_limit, raised.value.tool_name, desk.ran) == (2, None, [])
+    assert (raised.value.run_count, raised.value.thread_count, raised.value.thread_limit) == (3, 3, None)
+
+
+def test_an_error_at_a_limit_of_the_model_says_how_often_it_was_called(open_agent, desk):
+    limit = ModelCallLimitMiddleware(thread_limit=3, run_limit=1, exit_behavior="error")
+    turns = ["one", calls(LOOK), "two"]
+    app = open_agent(lambda saver: create_agent(scripted(*turns), desk.tools, middleware=[limit], checkpointer=saver))
+    app.invoke(USER)
+    with pytest.raises(ModelCallLimitExceededError) as raised:
+        app.invoke(USER)
+    found = raised.value
+    assert (found.thread_count, found.run_count, found.thread_limit, found.run_limit) == (2, 1, 3, 1)
 
 
 # Retries
@@ -293,6 +306,38 @@ def test_what_one_provider_should_cache_is_not_told_to_another():
 def test_a_model_of_the_same_kind_is_told_what_to_cache():
     asked = asked_after_a_failure(scripted("ok"), scripted("ok"))
     assert repr((asked.messages, asked.system_message, asked.model_settings, asked.tools)).count("cache_control") == 6
+
+
+class Kind(GenericFakeChatModel):
+    messages: Any = iter(())
+    kind: str
+
+    @property
+    def _llm_type(self) -> str:
+        return self.kind
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_kept"),
+    [
+        ("openai-chat", "anthropic-chat", False),
+        ("fireworks-chat", "google-chat", False),
+        ("fireworks-chat", "openai-chat", True),
+        ("openai-chat", "azure-openai-chat", True),
+        ("own-chat", "own-chat", True),
+    ],
+)
+def test_nor_is_it_told_under_which_key(first, second, is_kept):
+    request = ModelRequest[Any](model=Kind(kind=first), messages=[], model_settings={"prompt_cache_key": "thread"})
+    tries: list[Any] = []
+
+    def handler(request: Any) -> Any:
+        tries.append(request)
+        if len(tries) == 1:
+            raise ConnectionError("away")
+
+    ModelFallbackMiddleware(Kind(kind=second)).wrap_model_call(request, handler)
+    assert [("prompt_cache_key" in one.model_settings) for one in tries] == [True, is_kept]
 
 
 def test_a_request_has_one_system_message():

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import pytest
+from langchain_core.messages import AIMessage
 from pydantic import BaseModel
 
+from prebuilt.models import ScriptedModel
 from signoff.agents import create_agent
 from signoff.agents.middleware import after_model, wrap_model_call
 from signoff.agents.structured_output import (
@@ -75,6 +77,25 @@ def test_an_answer_in_a_form_that_middleware_has_asked_for_is_none_of_the_next_t
     assert (result["structured_response"], result["messages"][-1].text) == (None, "looked")
 
 
+@pytest.mark.parametrize("form", [Answer, AutoStrategy(Answer), {"title": "Answer", **Answer.model_json_schema()}])
+def test_middleware_may_ask_for_a_bare_form(form):
+    @wrap_model_call
+    def ask(request, handler):
+        return handler(request.override(response_format=form))
+
+    app = create_agent(scripted(calls(call("Answer", "c1", text="yes"))), middleware=[ask])
+    assert dict(app.invoke(USER)["structured_response"]) == {"text": "yes"}
+
+
+def test_middleware_may_not_ask_for_what_is_no_form():
+    @wrap_model_call
+    def ask(request, handler):
+        return handler(request.override(response_format="json"))
+
+    with pytest.raises(InvalidInput, match="response_format is 'json'"):
+        create_agent(scripted("ok"), middleware=[ask]).invoke(USER)
+
+
 def test_two_answers_or_a_wrong_one_may_end_the_run():
     twice = calls(call("Answer", "c1", text="a"), call("Answer", "c2", text="b"))
     with pytest.raises(MultipleStructuredOutputsError):
@@ -128,6 +149,28 @@ def test_one_of_several_forms_is_for_tools_also_where_the_provider_knows_forms()
     model = scripted(calls(call("Question", "c1", about="x")), profile={"structured_output": True})
     result = create_agent(model, response_format=Answer | Question).invoke(USER)
     assert result["structured_response"] == Question(about="x")
+
+
+class Named(ScriptedModel):
+    model: str
+    profile: Any = {"structured_output": True}
+
+
+@pytest.mark.parametrize(
+    ("name", "has_tools", "is_provided"),
+    [
+        ("gemini-2.5-flash", True, False),
+        ("models/gemini-flash-latest", True, False),
+        ("gemini-2.5-flash", False, True),
+        ("gemini-3-pro", True, True),
+        ("other-2", True, True),
+    ],
+)
+def test_a_provider_that_knows_forms_only_without_tools_is_not_asked_for_both(name, has_tools, is_provided):
+    answer: Any = AIMessage('{"text": "yes"}') if is_provided else calls(call("Answer", "c1", text="yes"))
+    tools = Desk().tools if has_tools else []
+    app = create_agent(Named(model=name, script=[answer]), tools, response_format=Answer)
+    assert app.invoke(USER)["structured_response"] == Answer(text="yes")
 
 
 def test_forms_without_a_title_are_told_apart_by_their_place():

@@ -1,10 +1,12 @@
-"""A subagent goes on where it was, whatever a person changes around the call that it works for."""
+"""A subagent goes on where it was, whatever a person changes around the call that it works for; and what it answers."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
+from pydantic import BaseModel
 
 from signoff.agents import create_agent, create_deep_agent
 from signoff.checkpoint.memory import InMemorySaver
@@ -91,3 +93,40 @@ def test_a_subagent_goes_on_however_often_the_state_is_changed(open_in_all_ways,
     result = app.invoke(Command(resume=left))
     assert (desk.ran, results(result)) == (["pay 5 ana"], {"t1": "all paid", "t2": "yes"})
     check_transcript(result["messages"])
+
+
+class Found(BaseModel):
+    town: str
+
+
+@dataclass
+class Note:
+    town: str
+
+
+FORMS: dict[str, Any] = {"Found": Found, "Note": Note, "found": {"title": "found", "type": "object", "properties": {}}}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_a_subagent_that_answers_in_a_form_is_understood_by_a_model(form, is_compiled, open_agent):
+    model, about = scripted(calls(call(form, town="Rome"))), {"name": "payer", "description": "looks"}
+    compiled: Any = {**about, "runnable": create_agent(model, response_format=FORMS[form])}
+    declared: Any = {**about, "model": model, "response_format": FORMS[form]}
+    subagents = [compiled if is_compiled else declared]
+    app = open_agent(lambda saver: create_deep_agent(scripted(calls(TASK)), subagents=subagents, checkpointer=saver))
+    assert results(app.invoke(USER)) == {"t1": '{"town":"Rome"}'}
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        ([calls(call("pay", amount=5, to="ana"), text="Ana has her money."), AIMessage("")], "Ana has her money."),
+        ([calls(call("pay", amount=5, to="ana")), AIMessage("\n")], ""),
+        (["Done."], "Done."),
+    ],
+)
+def test_what_a_subagent_has_said_last_is_its_answer_though_it_ends_without_a_word(turns, told, desk):
+    one: Any = {"name": "payer", "description": "pays", "model": scripted(*turns)}
+    agent = create_deep_agent(scripted(calls(TASK)), desk.tools, subagents=[one])
+    assert results(agent.invoke(USER)) == {"t1": told}

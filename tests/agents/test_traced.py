@@ -4,11 +4,15 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 
+from prebuilt.models import ScriptedModel
 from signoff.agents import create_agent, create_deep_agent
 from signoff.agents.middleware import (
     AgentMiddleware,
+    LLMToolEmulator,
+    LLMToolSelectorMiddleware,
     TracePolicy,
     after_model,
     before_model,
@@ -69,6 +73,30 @@ def test_what_is_no_policy_is_refused():
         create_agent(scripted("ok"), middleware=[Wrong()])
     with pytest.raises(InvalidGraph, match="trace_policy is 5"):
         configure_trace_policy(5)  # type: ignore[arg-type]
+
+
+def sources(app: Any) -> list[Any]:
+    """Where the calls of models come from, as callbacks hear of it."""
+    heard: list[Any] = []
+
+    class Ear(BaseCallbackHandler):
+        def on_chat_model_start(self, *args: Any, metadata: Any = None, **facts: Any) -> None:
+            heard.append((metadata or {}).get("lc_source"))
+
+    app.invoke(USER, {"callbacks": [Ear()]})
+    return heard
+
+
+class Choosing(ScriptedModel):
+    def with_structured_output(self, schema: Any, **options: Any) -> Any:
+        return self | (lambda said: {"tools": ["look"]})
+
+
+def test_callbacks_hear_for_what_middleware_calls_a_model():
+    select, emulate = LLMToolSelectorMiddleware(model=Choosing()), LLMToolEmulator(model=scripted("made up"))
+    assert sources(create_agent(scripted("ok"), [look], middleware=[select])) == ["tool_selection", None]
+    app = create_agent(scripted(calls(call("look")), "ok"), [look], middleware=[emulate])
+    assert sources(app) == [None, "tool_emulation", None]
 
 
 # The ways through an agent

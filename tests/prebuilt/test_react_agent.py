@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain_core.caches import InMemoryCache
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from pydantic import BaseModel
@@ -220,6 +221,16 @@ def test_a_model_that_uses_its_ids_again_adds_messages(call_it, version, hook):
     result = call_it(app, USER, {"recursion_limit": 12})
     assert [message.type for message in result["messages"]] == ["human", "ai", "tool", "ai", "tool", "ai"]
     assert len({message.id for message in result["messages"]}) == 6
+
+
+def test_an_answer_that_a_cache_of_the_model_gives_again_is_added():
+    model = scripted("hello", cache=InMemoryCache())  # with the id that LangChain gave to it the first time
+    app = create_react_agent(model, [], prompt=lambda state: state["messages"][-1:], checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    app.invoke({"messages": "hi"}, config)
+    result = app.invoke({"messages": "hi"}, config)
+    assert [message.type for message in result["messages"]] == ["human", "ai", "human", "ai"]
+    assert len(model.seen) == 1
 
 
 def test_a_message_whose_id_is_taken_is_streamed_once():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
@@ -27,6 +27,7 @@ from signoff.agents.subagents import GENERAL, CompiledSubAgent, SubAgent, check_
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
 from signoff.prebuilt.toolbox import joined, made_tools
+from signoff.pregel.keywords import refuse_old
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
@@ -46,6 +47,15 @@ GENERAL_TEXT = "Has the same tools as you. For work of many steps whose details 
 SUMMARISE_AT = ("tokens", 150_000)
 KEEP = ("messages", 20)
 
+_READ = "Read the files, and put what they say into system_prompt="
+_MEANT = {
+    "instructions": "Write system_prompt= instead",
+    "skills": _READ,
+    "memory": _READ,
+    "permissions": "Write interrupt_on= and rules= for what waits for a person; a folder cannot be left",
+}
+"""What to write for keywords that other deep agents have."""
+
 Tools = Sequence[BaseTool | Callable[..., Any] | dict[str, Any]]
 Policies = Mapping[str, bool | InterruptOnConfig]
 
@@ -55,7 +65,7 @@ def create_deep_agent(
     tools: Tools | None = None,
     *,
     system_prompt: str | SystemMessage | None = None,
-    subagents: Sequence[SubAgent | CompiledSubAgent] = (),
+    subagents: Sequence[SubAgent | CompiledSubAgent] | None = None,
     interrupt_on: Policies | None = None,
     interrupt_mode: InterruptMode = "batched",
     rules: Sequence[Rule | str] = (),
@@ -71,6 +81,7 @@ def create_deep_agent(
     name: str | None = None,
     cache: "BaseCache[Any] | None" = None,
     transformers: Sequence[Any] | None = None,
+    **old: Never,
 ) -> "CompiledStateGraph":
     """An agent with a todo list, files, and subagents to which it hands work.
 
@@ -81,8 +92,9 @@ def create_deep_agent(
     backend: where the files are; by default in the state of the thread.
     summarize_at: from which size on a history is summarised: ("tokens", 150_000), ("messages", 200), or None.
     """
+    refuse_old("create_deep_agent()", old, meant=_MEANT, page="docs/deep-agents.md")
     check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
-    check_subagents(subagents, backend)
+    check_subagents(subagents or (), backend)
     place, watched = backend or StateBackend(), dict(interrupt_on or {})
     own = made_tools(tools or ())
     kit = Kit(as_model(model), own, place, file_tools(place), watched, interrupt_mode, rules, summarize_at)
@@ -91,7 +103,7 @@ def create_deep_agent(
         raise InvalidInput("A deep agent calls its subagents with the tool 'task'. Give your tool another name.")
     return create_agent(
         kit.model,
-        [*kit.tools, *kit.files_beside(known), kit.task(subagents)],
+        [*kit.tools, *kit.files_beside(known), kit.task(subagents or ())],
         system_prompt=_prompt(system_prompt),
         middleware=[*kit.layers(kit.watched, known), *middleware],
         response_format=response_format,
@@ -159,7 +171,7 @@ class Kit:
         """The tool that calls the subagents."""
         check_names(subagents)
         declared = {one["name"]: one for one in subagents}
-        general: Any = {"name": GENERAL, "description": GENERAL_TEXT, "system_prompt": GENERAL_PROMPT}
+        general: Any = {"name": GENERAL, "description": GENERAL_TEXT}
         everyone = {GENERAL: general, **declared}
         agents = {name: one["runnable"] if "runnable" in one else self._made(one) for name, one in everyone.items()}
         return task_tool(agents, {name: one["description"] for name, one in everyone.items()})
@@ -174,7 +186,8 @@ class Kit:
         return create_agent(
             as_model(one.get("model", self.model)),
             [*tools, *self.files_beside(known)],
-            system_prompt=one["system_prompt"],
+            system_prompt=one.get("system_prompt", GENERAL_PROMPT),
             middleware=[*layers, *one.get("middleware", ())],
+            response_format=one.get("response_format"),
             name=one["name"],
         )

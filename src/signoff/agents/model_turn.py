@@ -22,7 +22,7 @@ from signoff.prebuilt.chat_history import (
     validate_chat_history,
 )
 from signoff.prebuilt.heard import with_own_ids, with_results_first, with_unread_calls_answered, without_strays
-from signoff.prebuilt.models import with_tools
+from signoff.prebuilt.models import with_form, with_tools
 from signoff.prebuilt.tool_errors import unknown_tool
 from signoff.steps import Steps
 
@@ -85,7 +85,7 @@ class ModelTurn:
         """
         if request.messages is not messages:
             validate_chat_history(request.messages)
-        strategy = settled(request.response_format, request.model)
+        strategy = settled(request.response_format, request.model, request.tools)
         system = [request.system_message] if request.system_message is not None else []
         model, heard = self._model(request, strategy), self._heard(request.messages)
         said = with_own_ids((yield Invoke(model, [*system, *heard], self._followed(config))), messages)
@@ -130,6 +130,8 @@ class ModelTurn:
             choice = choice or "any"
         if isinstance(strategy, ProviderStrategy):
             settings |= strategy.settings
+            if not tools:
+                return with_form(request.model, settings)
         if not tools:
             return request.model.bind(**settings) if settings else request.model
         return with_tools(request.model, tools, **({"tool_choice": choice} if choice else {}), **settings)

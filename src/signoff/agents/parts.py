@@ -45,10 +45,10 @@ def _of_whom(one: Any) -> str:
 
 def check_subagents(subagents: Any, backend: Any) -> None:
     """Refuse subagents, and a place for files, of the wrong kind."""
-    _check_list("subagents", subagents, "dicts with a name, a description and a system_prompt")
+    _check_list("subagents", subagents, "dicts with a name and a description")
     for one in subagents:
         if not isinstance(one, Mapping):
-            raise InvalidInput(f"{one!r} is no subagent. Give a dict with a name, a description and a system_prompt.")
+            raise InvalidInput(f"{one!r} is no subagent. Give a dict with a name and a description.")
         if "runnable" in one and not hasattr(one["runnable"], "invoke"):
             raise InvalidInput(
                 f"The runnable of subagent {one.get('name')!r} is {one['runnable']!r}, no compiled graph."

@@ -7,6 +7,7 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 
 from signoff._words.commands import Send
+from signoff.agents.admission import DECISION
 from signoff.prebuilt.agent_routes import last_of_model, pending, results_of_turn
 
 
@@ -59,7 +60,7 @@ class Routes:
     def _answers(self, call: ToolCall, result: ToolMessage | None) -> bool:
         if result is None:
             return call["name"] in self.direct
-        return result.name in self.direct and result.status != "error"
+        return _tool_of(call, result) in self.direct and result.status != "error"
 
     def to_tools(self, state: Any) -> Any:
         """A task for each open call; those that are asked about together share one."""
@@ -82,6 +83,12 @@ class Routes:
         """The nodes that jumps may lead to."""
         places = {"model": self.entry, "tools": "tools" if self.has_tools else self.entry}
         return [places.get(jump, self.exit) for jump in jumps]
+
+
+def _tool_of(call: ToolCall, result: ToolMessage) -> str:
+    """The tool that a result is of, also if it does not say so: a person may have put another in its place."""
+    decided = result.additional_kwargs.get(DECISION) or {}
+    return result.name or str(decided.get("ran", call)["name"])
 
 
 def jumping(routes: Routes, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -157,15 +157,23 @@ class AutoStrategy(Generic[SchemaT]):
     def __post_init__(self) -> None:
         self._by_tool = ToolStrategy[Any](self.schema)
 
-    def settled(self, model: Any) -> ToolStrategy[Any] | ProviderStrategy[Any]:
-        """The way for a model."""
-        profile = getattr(model, "profile", None) or {}
-        is_provided = profile.get("structured_output") and len(self._by_tool.schema_specs) == 1
+    def settled(self, model: Any, tools: Sequence[Any]) -> ToolStrategy[Any] | ProviderStrategy[Any]:
+        """The way for a model with these tools."""
+        is_provided = len(self._by_tool.schema_specs) == 1 and _knows_forms(model, has_tools=bool(tools))
         return self._by_provider if is_provided else self._by_tool
 
     @cached_property
     def _by_provider(self) -> ProviderStrategy[Any]:
         return ProviderStrategy(self.schema)
+
+
+def _knows_forms(model: Any, *, has_tools: bool) -> bool:
+    """Whether the provider of a model says that it makes sure of forms; older ones of Google's only without tools."""
+    profile = getattr(model, "profile", None) or {}
+    names = (getattr(model, key, None) for key in ("model_name", "model", "model_id"))
+    name = next((name.lower() for name in names if isinstance(name, str)), "")
+    is_either = "gemini" in name and "gemini-3" not in name
+    return bool(profile.get("structured_output")) and not (has_tools and is_either)
 
 
 ResponseFormat = ToolStrategy[SchemaT] | ProviderStrategy[SchemaT] | AutoStrategy[SchemaT]
@@ -186,9 +194,10 @@ def schema_of(strategy: ResponseFormat | None) -> Any:
     return None if isinstance(schema, dict) else schema
 
 
-def settled(strategy: ResponseFormat | None, model: Any) -> ToolStrategy[Any] | ProviderStrategy[Any] | None:
-    """The strategy for a model."""
-    return strategy.settled(model) if isinstance(strategy, AutoStrategy) else strategy
+def settled(wanted: Any, model: Any, tools: Sequence[Any]) -> ToolStrategy[Any] | ProviderStrategy[Any] | None:
+    """The strategy for a model with these tools; middleware may want a bare schema."""
+    strategy = strategy_of(wanted)
+    return strategy.settled(model, tools) if isinstance(strategy, AutoStrategy) else strategy
 
 
 @dataclass(frozen=True, slots=True)

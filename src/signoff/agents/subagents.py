@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any, NotRequired
 
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from typing_extensions import TypedDict
@@ -18,6 +18,7 @@ from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
 from signoff.agents.rule_homes import inherited, rules_in_state, rules_made
 from signoff.constants import CONF
 from signoff.errors import InvalidInput
+from signoff.forms import adapter_of
 from signoff.prebuilt.injection import ToolRuntime
 
 __all__ = ["CompiledSubAgent", "SubAgent"]
@@ -31,12 +32,14 @@ class SubAgent(TypedDict):
     name: str
     description: str
     """What it is good for; the model chooses by this."""
-    system_prompt: str
+    system_prompt: NotRequired[str]
     tools: NotRequired[Sequence[Any]]
     model: NotRequired[Any]
     middleware: NotRequired[Sequence[AgentMiddleware[Any, Any]]]
     interrupt_on: NotRequired[Mapping[str, bool | InterruptOnConfig]]
     """Changes, tool by tool, what is inherited: `{"write_file": False}`."""
+    response_format: NotRequired[Any]
+    """The form of its answer, which the agent gets as JSON."""
 
 
 class CompiledSubAgent(TypedDict):
@@ -96,12 +99,21 @@ def _handing_down_rules(runtime: ToolRuntime) -> Iterator[None]:
 
 
 def _ended(result: Any, runtime: ToolRuntime) -> Any:
-    said = result["messages"][-1]
-    message = ToolMessage(said.text, tool_call_id=runtime.tool_call_id)
+    message = ToolMessage(_answer(result), tool_call_id=runtime.tool_call_id)
     files = changed_files(runtime.state.get("files"), result.get("files"))
     made = rules_made(result["messages"]) if runtime.store is None else {}
     more = {"files": files, "approval_rules": made}
     return Command(update={**{key: value for key, value in more.items() if value}, "messages": [message]})
+
+
+def _answer(result: Mapping[str, Any]) -> str:
+    """What a subagent has answered: in its form, as JSON, or with its last words. It may end without any."""
+    answered = result.get("structured_response")
+    if answered is not None:
+        return str(adapter_of(type(answered)).dump_json(answered), "utf-8")
+    last, *before = reversed(result["messages"])
+    words = [last.text, *(message.text for message in before if isinstance(message, AIMessage))]
+    return next((text for text in words if text.strip()), "")
 
 
 def check_names(subagents: Sequence[Mapping[str, Any]]) -> None:
@@ -111,8 +123,6 @@ def check_names(subagents: Sequence[Mapping[str, Any]]) -> None:
         if not one.get("name") or not one.get("description"):
             raise InvalidInput(f"A subagent needs a name and a description: {dict(one)!r}.")
         _check_keys(one)
-        if "runnable" not in one and "system_prompt" not in one:
-            raise InvalidInput(f"Subagent {one['name']!r} needs a system_prompt, or a compiled graph as `runnable`.")
         if names.count(one["name"]) > 1:
             raise InvalidInput(f"Two subagents have the name {one['name']!r}. Rename one of them.")
 

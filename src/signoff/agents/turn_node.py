@@ -146,6 +146,16 @@ def _plain(said: Any, commands: list[Any]) -> Any:
 
 def _with_commands(said: Any, commands: list[Any]) -> Any:
     if isinstance(said, ExtendedModelResponse):
-        own = [said.command] if said.command is not None else []
+        own = [_checked(said.command)] if said.command is not None else []
         return _Commanded(said.model_response, [*commands, *own])
     return _Commanded(said, commands) if commands else said
+
+
+def _checked(command: Any) -> Any:
+    """A Command that says nothing of where to go: the model does, and what is wanted otherwise would come on top."""
+    if command.goto:
+        raise InvalidUpdateError(
+            f"A wrap_model_call returned {command!r}, and does not say where the agent goes. Return {{'jump_to': ...}} "
+            "from an after_model, with @hook_config(can_jump_to=[...])."
+        )
+    return command

@@ -154,22 +154,28 @@ def _not_made(call: Any) -> ToolMessage:
     return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error", id=str(uuid4()))
 
 
-_OF_A_CALL = "lc_run--"
-"""So ids begin that LangChain gives to what a model says: no other call of one has the same."""
-
-
 def with_own_ids(said: Any, before: Sequence[Any]) -> Any:
     """What the model said, with an id that no message before it has: it would take the place of that one.
 
-    Each call has an id of its own, too: results and decisions go by it. Some models leave ids out, or use one twice.
-    The first call keeps it.
+    Each call has an id of its own, too: results and decisions go by it. Some models leave ids out, or use one twice, of
+    which the first call keeps it; and a cache gives the same message again.
     """
     said = _with_call_ids(said)
     id = getattr(said, "id", None)
-    if id is None or str(id).startswith(_OF_A_CALL):
-        return said
-    is_taken = any(getattr(message, "id", None) == id for message in before)
-    return said.model_copy(update={"id": str(uuid4())}) if is_taken else said
+    return said.model_copy(update={"id": str(uuid4())}) if id is not None and _is_taken(id, before) else said
+
+
+_OF_A_CALL = "lc_run--"
+"""So ids begin that LangChain gives to what a model says. They grow with time."""
+
+
+def _is_taken(id: str, before: Sequence[Any]) -> bool:
+    """Whether a message has an id already. Of a long conversation mostly the end tells that none has."""
+    if id.startswith(_OF_A_CALL):
+        given = (str(one.id) for one in reversed(before) if isinstance(one, AIMessage))
+        if id > next((one for one in given if one.startswith(_OF_A_CALL)), ""):
+            return False
+    return any(getattr(message, "id", None) == id for message in before)
 
 
 def _with_call_ids(said: Any) -> Any:

@@ -1,6 +1,6 @@
 """Models as an agent takes them: a chat model, its name, a runnable around one, or a function that chooses one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -24,6 +24,20 @@ def with_tools(model: Any, tools: Sequence[Any], **settings: Any) -> Any:
             f"{type(model).__name__} cannot be told of tools: it has no bind_tools(). Take a chat model that calls "
             "tools; for a test, give it a method bind_tools that returns the model itself."
         ) from error
+
+
+def with_form(model: Any, settings: Mapping[str, Any]) -> Any:
+    """A model that is told of the form of its answer, and of no tools.
+
+    Its bind_tools() knows how its provider wants to be told; but an empty list of tools may be refused.
+    """
+    try:
+        bound = model.bind_tools([], **settings)
+    except (NotImplementedError, AttributeError, ValueError):  # it has none, or wants tools
+        return model.bind(**settings)
+    if isinstance(bound, RunnableBinding) and bound.kwargs.get("tools") == []:
+        return bound.bound.bind(**{key: value for key, value in bound.kwargs.items() if key != "tools"})
+    return bound
 
 
 class StaticModel:

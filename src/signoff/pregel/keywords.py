@@ -38,6 +38,7 @@ def refuse_old(
     given: Mapping[str, Any],
     error: type[SignoffError] = InvalidGraph,
     meant: Mapping[str, str] = _MEANT,
+    page: str = "docs/langgraph.md",
 ) -> None:
     """Refuse keywords that a function does not have.
 
@@ -49,7 +50,7 @@ def refuse_old(
     has = _parameters(sys._getframe(1).f_code)
     now = _KEYWORDS[name] if _KEYWORDS.get(name) in has else _near(name, has)
     mend = meant.get(name) or (f"Write {now}= instead" if now else "Leave it out")
-    raise error(f"{where} has no keyword {name}=. {mend}; docs/langgraph.md lists what is different.")
+    raise error(f"{where} has no keyword {name}=. {mend}; {page} lists what is different.")
 
 
 def _parameters(code: CodeType) -> Sequence[str]:

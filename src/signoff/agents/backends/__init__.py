@@ -1,5 +1,8 @@
 """Where an agent's files are: in the state of its thread, or in a folder that it cannot leave."""
 
+from typing import NoReturn
+
+from signoff._elsewhere import tell_where
 from signoff.agents.backends.base import Backend, Executed, Executor, FileError, Files
 from signoff.agents.backends.folder import FolderBackend
 from signoff.agents.backends.shell import ShellBackend
@@ -16,3 +19,17 @@ __all__ = [
     "ShellBackend",
     "StateBackend",
 ]
+
+_OWN = "Keep files elsewhere with an object of your own that does what Backend says"
+
+_ELSEWHERE = {
+    "FilesystemBackend": "Take FolderBackend(path)",
+    "LocalShellBackend": "Take ShellBackend(path)",
+    "BackendProtocol": "Write your own as Backend says",
+    "StoreBackend": _OWN,
+    "CompositeBackend": _OWN,
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name, _ELSEWHERE, "docs/deep-agents.md")

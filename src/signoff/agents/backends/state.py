@@ -18,11 +18,19 @@ def merge_files(known: dict[str, str] | None, changes: Mapping[str, Any]) -> dic
             merged.pop(path, None)
         elif isinstance(change, str):
             merged[path] = change
-        elif "edit" in change:
+        elif _has(change, "edit"):
             merged[path] = _edited(merged, path, *change["edit"])
-        else:
+        elif _has(change, "was", "is"):
             _bring(merged, path, change["was"], change["is"])
+        else:
+            raise InvalidUpdateError(
+                f"The file {path!r} is {change!r}. Give its text: {{'files': {{{path!r}: text}}}}."
+            )
     return merged
+
+
+def _has(change: Any, *keys: str) -> bool:
+    return isinstance(change, Mapping) and all(key in change for key in keys)
 
 
 def _edited(files: Mapping[str, str], path: str, old: str, new: str, everywhere: bool) -> str:

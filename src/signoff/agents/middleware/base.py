@@ -100,6 +100,10 @@ class ModelRequest(Generic[ContextT]):
         """The text of the system message."""
         return None if self.system_message is None else self.system_message.text
 
+    @system_prompt.setter
+    def system_prompt(self, prompt: str | None) -> None:
+        self.system_message = None if prompt is None else SystemMessage(prompt)
+
     def override(self, **changes: Any) -> "ModelRequest[ContextT]":
         """A copy with some parts replaced."""
         if "system_prompt" in changes:

@@ -11,6 +11,9 @@ from signoff.agents.middleware.base import ModelRequest
 __all__ = ["readable_for"]
 
 _MARK = "cache_control"
+_KEY = "prompt_cache_key"
+_KNOW_KEYS = ("openai", "fireworks")
+"""The kinds of models that take a key for what is cached."""
 _AROUND = ("extras", "metadata")
 """Where a block or a tool may have a mark, beside its own keys."""
 
@@ -18,12 +21,17 @@ _AROUND = ("extras", "metadata")
 def readable_for(request: ModelRequest[Any], model: Any) -> ModelRequest[Any]:
     """A request for another model than the one that it was made for: without marks that only the other may know."""
     kind = _kind(model)
-    if "anthropic" in kind or (kind and kind == _kind(request.model)):
+    if kind and kind == _kind(request.model):
         return request.override(model=model)
+    settings = dict(request.model_settings)
+    if not any(known in kind for known in _KNOW_KEYS):
+        settings.pop(_KEY, None)
+    if "anthropic" in kind:
+        return request.override(model=model, model_settings=settings)
     system = request.system_message
     return request.override(
         model=model,
-        model_settings=_unmarked(request.model_settings),
+        model_settings=_unmarked(settings),
         system_message=None if system is None else _unmarked_message(system),
         messages=[_unmarked_message(message) for message in request.messages],
         tools=[_unmarked_tool(tool) for tool in request.tools],

@@ -8,9 +8,12 @@ from signoff.constants import TAG_NOSTREAM
 __all__ = ["hushed", "internal_call", "unheard"]
 
 
-def unheard() -> RunnableConfig:
-    """The config for a call whose words are not shown: in a stream they would pass for those of the agent."""
-    return hushed(_config())
+def unheard(source: str) -> RunnableConfig:
+    """The config for a call whose words are not shown: in a stream they would pass for those of the agent.
+
+    Callbacks are told of its source.
+    """
+    return hushed(internal_call(source))
 
 
 def hushed(config: RunnableConfig) -> RunnableConfig:

@@ -18,6 +18,21 @@ __all__ = ["ModelCallLimitExceededError", "ModelCallLimitMiddleware", "ModelCall
 class ModelCallLimitExceededError(SignoffError):
     """The model was called as often as it may be."""
 
+    def __init__(
+        self,
+        told: str,
+        *,
+        thread_count: int = 0,
+        run_count: int = 0,
+        thread_limit: int | None = None,
+        run_limit: int | None = None,
+    ) -> None:
+        super().__init__(told)
+        self.thread_count = thread_count
+        self.run_count = run_count
+        self.thread_limit = thread_limit
+        self.run_limit = run_limit
+
 
 class ModelCallLimitState(AgentState[ResponseT]):
     """The state of an agent whose calls of the model are counted."""
@@ -54,7 +69,8 @@ class ModelCallLimitMiddleware(AgentMiddleware[ModelCallLimitState[ResponseT], C
         if told is None:
             return None
         if self.exit_behavior == "error":
-            raise ModelCallLimitExceededError(told)
+            counts = {f"{what}_count": state.get(f"{what}_model_call_count", 0) for what in ("thread", "run")}
+            raise ModelCallLimitExceededError(told, **counts, thread_limit=self.thread_limit, run_limit=self.run_limit)
         return {"jump_to": "end", "messages": [AIMessage(told)]}
 
     def after_model(self, state: Any, runtime: Any) -> Any:

@@ -15,7 +15,7 @@ __all__ = ["ModelFallbackMiddleware"]
 class ModelFallbackMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Calls another model when one fails, in the given order; the last error is raised.
 
-    A model of another kind is not given what is to be cached (`cache_control`): it might refuse that.
+    A model of another kind is not told what to cache (`cache_control`, `prompt_cache_key`): it might refuse that.
     """
 
     def __init__(self, first_model: Any, *additional_models: Any) -> None:

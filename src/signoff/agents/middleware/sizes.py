@@ -1,13 +1,30 @@
 """Sizes of conversations: in messages, in tokens, or as a part of what a model takes."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, TypedDict
+
+from langchain_core.messages import AIMessage
+from langchain_core.messages.utils import count_tokens_approximately
 
 from signoff.errors import InvalidInput
 
-__all__ = ["ContextSize", "Trigger", "TriggerClause", "size_of", "sizes_of"]
+__all__ = [
+    "ContextSize",
+    "Counter",
+    "Trigger",
+    "TriggerClause",
+    "counters_of",
+    "most_tokens",
+    "reported",
+    "size_of",
+    "sizes_of",
+]
 
 ContextSize = tuple[Literal["messages", "tokens", "fraction"], float]
+Counter = Callable[[Any], int]
+"""What tells the tokens of some messages."""
 
 
 class TriggerClause(TypedDict, total=False):
@@ -40,13 +57,13 @@ def _together(one: Any, model: Any) -> list[ContextSize]:
 
 def size_of(size: Any, model: Any) -> ContextSize:
     """A size in messages or tokens; a fraction is one of the tokens that the model takes."""
-    if not (isinstance(size, tuple) and len(size) == 2 and isinstance(size[1], int | float)):
+    kind, number = size if isinstance(size, tuple) and len(size) == 2 else (None, None)
+    if isinstance(number, bool) or not isinstance(number, int | float):
         raise _no_size(size)
-    kind, number = size
     if kind == "fraction" and 0 < number <= 1:
         return "tokens", max(1, int(number * _most_tokens(model)))
-    if kind in ("messages", "tokens") and number >= 1:
-        return size
+    if kind in ("messages", "tokens") and number >= 1 and number == int(number):
+        return kind, number
     raise _no_size(size)
 
 
@@ -55,10 +72,54 @@ def _no_size(size: Any) -> InvalidInput:
 
 
 def _most_tokens(model: Any) -> int:
-    profile = getattr(model, "profile", None)
-    if not (isinstance(profile, Mapping) and isinstance(profile.get("max_input_tokens"), int)):
+    most = most_tokens(model)
+    if most is None:
         raise InvalidInput(
             f"{type(model).__name__} does not say how many tokens it takes, so a fraction of them cannot be told. Give "
             'a number of tokens, or the model a profile={"max_input_tokens": ...}.'
         )
-    return int(profile["max_input_tokens"])
+    return most
+
+
+def most_tokens(model: Any) -> int | None:
+    """How many tokens a model takes, if it says so."""
+    profile = getattr(model, "profile", None)
+    most = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
+    return most if isinstance(most, int) else None
+
+
+# Counting
+
+
+def counters_of(counter: Counter) -> tuple[Counter, Counter]:
+    """What counts a whole conversation, and what counts a part of one.
+
+    The usual counter is fitted to what the provider has reported of a conversation; of a part, that tells nothing.
+    """
+    if counter is count_tokens_approximately:
+        return partial(counter, use_usage_metadata_scaling=True), counter
+    return counter, counter
+
+
+def reported(messages: Sequence[Any], model: Any) -> int:
+    """The tokens of the last turn, as its provider has counted them; 0 if it has not, or is not that of the model.
+
+    What the model was given beside the messages is among them: its instructions, and what it was told of its tools.
+    """
+    last = next((one for one in reversed(messages) if isinstance(one, AIMessage)), None)
+    if last is None or last.usage_metadata is None:
+        return 0
+    provider = last.response_metadata.get("model_provider")
+    is_own = bool(provider) and not _words(provider).isdisjoint(_words(_provider(model)))
+    return last.usage_metadata["total_tokens"] if is_own else 0
+
+
+def _provider(model: Any) -> Any:
+    # As in traces: there is no public name for it.
+    ask: Any = getattr(model, "_get_ls_params", dict)
+    return ask().get("ls_provider")
+
+
+def _words(provider: Any) -> set[str]:
+    """What two names of one provider have in common: "amazon_bedrock" and "bedrock_converse"."""
+    return set(re.split(r"[^a-z0-9]+", str(provider or "").lower())) - {""}

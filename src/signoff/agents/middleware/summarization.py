@@ -1,12 +1,12 @@
 """Long histories are summarised: the old part of a conversation becomes one message."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Never
 from uuid import uuid4
 
+from langchain_core.exceptions import ContextOverflowError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
-    AIMessage,
     AnyMessage,
     BaseMessage,
     HumanMessage,
@@ -21,13 +21,27 @@ from langchain_core.runnables.base import coerce_to_runnable
 
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.calling import internal_call
-from signoff.agents.middleware.sizes import ContextSize, Trigger, TriggerClause, size_of, sizes_of
+from signoff.agents.middleware.model_retry import ModelRetryMiddleware
+from signoff.agents.middleware.retrying import aperforming, may_pass, performing
+from signoff.agents.middleware.sizes import (
+    ContextSize,
+    Counter,
+    Trigger,
+    TriggerClause,
+    counters_of,
+    most_tokens,
+    reported,
+    size_of,
+    sizes_of,
+)
 from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.config import RunnableConfig
 from signoff.errors import InvalidInput
 from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.prebuilt.heard import with_results_first
 from signoff.prebuilt.models import as_model
+from signoff.pregel.keywords import refuse_old
+from signoff.steps import Steps, adrive, drive
 from signoff.typing import ContextT
 
 __all__ = ["ContextSize", "SummarizationMiddleware", "TriggerClause"]
@@ -42,18 +56,30 @@ PROMPT = (
 _SOURCE = {"lc_source": "summarization"}
 """What the messages of a summary say of themselves: nobody in the conversation has said them."""
 
+_SAFE_SHARE = 0.4
+"""How much of what a model takes a text may be, if its tokens are only estimated, and it is to write, too."""
+
+
+_MEANT = {
+    "max_tokens_before_summary": 'Write trigger=("tokens", ...) instead',
+    "messages_to_keep": 'Write keep=("messages", ...) instead',
+}
+"""What to write for keywords that LangChain's had before."""
+
 
 class SummarizationMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Before a call of the model, if the conversation is as big as `trigger`, all but the last part is summarised.
 
-    The calls of a turn are never parted from their results. Earlier checkpoints keep the whole conversation.
+    The calls of a turn are never parted from their results. Earlier checkpoints keep the whole conversation. A model
+    that fails to write a summary is tried three times in all; if the old part is too much for it, once more without the
+    middle.
 
     Args:
         model: Who writes the summary, and whose window a fraction is one of.
         trigger: ("messages", 50), ("tokens", 100_000), ("fraction", 0.8); a dict of sizes that must all be reached; or
             a list of these, any of which counts. None for never.
         keep: How much of the end stays as it is.
-        token_counter: What tells the tokens of some messages.
+        token_counter: What tells the tokens of some messages. If a provider has reported more, that counts.
         summary_prompt: What the model is asked, with `{messages}` in it.
         trim_tokens_to_summarize: How many tokens are read at most for a summary, the newest ones; None for all.
         summarizer: Who writes the summary instead: a model, or a function or runnable from messages to a text.
@@ -65,30 +91,34 @@ class SummarizationMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, R
         *,
         trigger: Trigger = None,
         keep: ContextSize = ("messages", 20),
-        token_counter: Callable[[Any], int] = count_tokens_approximately,
+        token_counter: Counter = count_tokens_approximately,
         summary_prompt: str = PROMPT,
         trim_tokens_to_summarize: int | None = None,
         summarizer: Any = None,
+        **old: Never,
     ) -> None:
+        refuse_old("SummarizationMiddleware()", old, meant=_MEANT)
         self.model = as_model(model)
         self.trigger = trigger
         self.triggers = sizes_of(trigger, self.model)
         self.keep = size_of(keep, self.model)
-        self.token_counter = token_counter
+        self.token_counter, self.part_counter = counters_of(token_counter)
         self.summary_prompt = summary_prompt
         self.trim_tokens_to_summarize = trim_tokens_to_summarize
         self.summarizer = summarizer
         self.reads_messages = not (summarizer is None or isinstance(summarizer, str | BaseChatModel))
         """Whether the writer is given the messages themselves, and not the prompt."""
         self.writer = _runnable(summarizer) if self.reads_messages else as_model(summarizer or model)
+        tries = 0 if self.reads_messages else 2
+        self.retrying = ModelRetryMiddleware[Any, Any](max_retries=tries, retry_on=_is_retried, on_failure="error")
 
     def before_model(self, state: Any, runtime: Any) -> Any:
         old, kept = self.parted(state["messages"])
-        return self._update(self.writer.invoke(self._asked(old), _call()), kept) if old else None
+        return _update(drive(self._written(old), self._write), kept) if old else None
 
     async def abefore_model(self, state: Any, runtime: Any) -> Any:
         old, kept = self.parted(state["messages"])
-        return self._update(await self.writer.ainvoke(self._asked(old), _call()), kept) if old else None
+        return _update(await adrive(self._written(old), self._awrite), kept) if old else None
 
     def parted(self, messages: list[AnyMessage]) -> tuple[list[AnyMessage], list[AnyMessage]]:
         """The messages to summarise and those to keep; nothing to summarise while the conversation is short."""
@@ -99,32 +129,70 @@ class SummarizationMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, R
         return messages[:cut], messages[cut:]
 
     def _size(self, kind: str, messages: list[AnyMessage]) -> int:
-        return len(messages) if kind == "messages" else self.token_counter(messages)
+        if kind == "messages":
+            return len(messages)
+        return max(self.token_counter(messages), reported(messages, self.model))
 
     def _cut(self, messages: list[AnyMessage]) -> int:
         kind, size = self.keep
         if kind == "messages":
             return max(len(messages) - int(size), 0)
-        fitting = (cut for cut in range(len(messages)) if self.token_counter(messages[cut:]) <= size)
+        fitting = (cut for cut in range(len(messages)) if self.part_counter(messages[cut:]) <= size)
         return next(fitting, len(messages) - 1)
 
-    def _asked(self, old: list[AnyMessage]) -> Sequence[BaseMessage]:
-        """What the writer is given of the old part."""
-        read: Sequence[BaseMessage] = old
-        if self.trim_tokens_to_summarize is not None:
-            newest = trim_messages(
-                old, max_tokens=self.trim_tokens_to_summarize, token_counter=self.token_counter, strategy="last"
-            )
-            read = newest or old[-1:]
-        if self.reads_messages:
-            return read
-        return [HumanMessage(self.summary_prompt.format(messages=get_buffer_string(read)))]
+    def _write(self, given: Sequence[BaseMessage]) -> Any:
+        return drive(self.retrying.tried(str), performing(lambda: self.writer.invoke(given, _call())))
 
-    def _update(self, said: AIMessage | str, kept: list[AnyMessage]) -> dict[str, Any]:
-        text = said if isinstance(said, str) else said.text
-        told = f"What happened before, in short:\n\n{text}"
-        summary = HumanMessage(told, id=str(uuid4()), additional_kwargs=dict(_SOURCE))
-        return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES, additional_kwargs=dict(_SOURCE)), summary, *kept]}
+    async def _awrite(self, given: Sequence[BaseMessage]) -> Any:
+        return await adrive(self.retrying.tried(str), aperforming(lambda: self.writer.ainvoke(given, _call())))
+
+    def _written(self, old: list[AnyMessage]) -> Steps[str]:
+        """The summary; the writer is asked with what it is given of the old part."""
+        read = self._read(old)
+        if self.reads_messages:
+            return _text((yield read))
+        told = get_buffer_string(read, format="xml")
+        try:
+            said = yield self._asked(told)
+        except ContextOverflowError:
+            said = yield self._asked(self._without_middle(told))
+        return _text(said)
+
+    def _read(self, old: list[AnyMessage]) -> Sequence[BaseMessage]:
+        if self.trim_tokens_to_summarize is None:
+            return old
+        newest = trim_messages(
+            old, max_tokens=self.trim_tokens_to_summarize, token_counter=self.part_counter, strategy="last"
+        )
+        return newest or old[-1:]
+
+    def _asked(self, told: str) -> Sequence[BaseMessage]:
+        return [HumanMessage(self.summary_prompt.format(messages=told))]
+
+    def _without_middle(self, told: str) -> str:
+        """At most half of what was too much: its beginning, where the task is, and more of its end."""
+        share, window = 0.5, most_tokens(self.writer)
+        if window is not None:
+            share = min(share, _SAFE_SHARE * window / max(self.part_counter([HumanMessage(told)]), 1))
+        most = int(share * len(told))
+        return f"{told[: most // 4]}\n\n(the middle is left out)\n\n{told[len(told) - most + most // 4 :]}"
+
+
+def _is_retried(error: Exception) -> bool:
+    return may_pass(error) and not isinstance(error, ContextOverflowError)
+
+
+def _text(said: Any) -> str:
+    text = said if isinstance(said, str) else getattr(said, "text", None)
+    if not isinstance(text, str):
+        raise InvalidInput(f"The summarizer returned {said!r}. Return the text of the summary.")
+    return text.strip()
+
+
+def _update(text: str, kept: list[AnyMessage]) -> dict[str, Any]:
+    told = f"What happened before, in short:\n\n{text}"
+    summary = HumanMessage(told, id=str(uuid4()), additional_kwargs=dict(_SOURCE))
+    return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES, additional_kwargs=dict(_SOURCE)), summary, *kept]}
 
 
 def _runnable(summarizer: Any) -> Any:

@@ -25,12 +25,21 @@ ALL = "__all__"
 
 
 class ToolCallLimitExceededError(SignoffError):
-    """Tools were to be called more often than they may be."""
+    """Tools were to be called more often than they may be; the counts are those that it would have come to."""
 
     def __init__(
-        self, told: str, *, thread_limit: int | None = None, run_limit: int | None = None, tool_name: str | None = None
+        self,
+        told: str,
+        *,
+        thread_count: int = 0,
+        run_count: int = 0,
+        thread_limit: int | None = None,
+        run_limit: int | None = None,
+        tool_name: str | None = None,
     ) -> None:
         super().__init__(told)
+        self.thread_count = thread_count
+        self.run_count = run_count
         self.thread_limit = thread_limit
         self.run_limit = run_limit
         self.tool_name = tool_name
@@ -88,13 +97,21 @@ class ToolCallLimitMiddleware(AgentMiddleware[ToolCallLimitState[ResponseT], Con
         allowed = self._left(state)
         too_many = counted[allowed:]
         if too_many and self.exit_behavior == "error":
-            raise ToolCallLimitExceededError(
-                self._told(), thread_limit=self.thread_limit, run_limit=self.run_limit, tool_name=self.tool_name
-            )
+            raise self._error(state, len(counted))
         if too_many and self.exit_behavior == "end":
             return {"jump_to": "end", "messages": [*map(self._skipped, calls), AIMessage(self._told())]}
         counts = self._counts(state, len(counted) - len(too_many))
         return {**counts, "messages": [*map(self._skipped, too_many)]} if too_many else counts
+
+    def _error(self, state: Any, more: int) -> ToolCallLimitExceededError:
+        return ToolCallLimitExceededError(
+            self._told(),
+            thread_count=self._count(state, "thread") + more,
+            run_count=self._count(state, "run") + more,
+            thread_limit=self.thread_limit,
+            run_limit=self.run_limit,
+            tool_name=self.tool_name,
+        )
 
     def _left(self, state: Any) -> int:
         """How many calls may still be made."""

@@ -11,6 +11,7 @@ from signoff.agents.middleware.base import AgentMiddleware, AsyncToolHandler, To
 from signoff.agents.middleware.calling import unheard
 from signoff.agents.middleware.state import AgentState
 from signoff.agents.middleware.tool_error import chooser
+from signoff.config import RunnableConfig
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
 from signoff.typing import ContextT
@@ -38,12 +39,12 @@ class LLMToolEmulator(AgentMiddleware[AgentState[Any], ContextT]):
     def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Any:
         if not self._is_for(request):
             return handler(request)
-        return _result(request, self.model.invoke(_asked(request), unheard()))
+        return _result(request, self.model.invoke(_asked(request), _call()))
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncToolHandler) -> Any:
         if not self._is_for(request):
             return await handler(request)
-        return _result(request, await self.model.ainvoke(_asked(request), unheard()))
+        return _result(request, await self.model.ainvoke(_asked(request), _call()))
 
 
 def _asked(request: ToolCallRequest) -> list[HumanMessage]:
@@ -56,3 +57,7 @@ def _asked(request: ToolCallRequest) -> list[HumanMessage]:
 def _result(request: ToolCallRequest, said: Any) -> ToolMessage:
     call = request.tool_call
     return ToolMessage(said.content, name=call["name"], tool_call_id=call["id"])
+
+
+def _call() -> RunnableConfig:
+    return unheard("tool_emulation")

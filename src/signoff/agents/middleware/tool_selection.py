@@ -11,6 +11,7 @@ from signoff.agents.middleware.base import AgentMiddleware, AsyncModelHandler, M
 from signoff.agents.middleware.calling import unheard
 from signoff.agents.middleware.checks import check_count, check_text
 from signoff.agents.middleware.state import AgentState, ResponseT
+from signoff.config import RunnableConfig
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
 from signoff.pregel.typing import are_texts
@@ -70,10 +71,10 @@ class LLMToolSelectorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT,
         self.on_parsing_failure = on_parsing_failure
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: ModelHandler) -> Any:
-        return handler(drive(self._selected(request), lambda ask: ask[0].invoke(ask[1], unheard())))
+        return handler(drive(self._selected(request), lambda ask: ask[0].invoke(ask[1], _call())))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncModelHandler) -> Any:
-        return await handler(await adrive(self._selected(request), lambda ask: ask[0].ainvoke(ask[1], unheard())))
+        return await handler(await adrive(self._selected(request), lambda ask: ask[0].ainvoke(ask[1], _call())))
 
     def _selected(self, request: ModelRequest[Any]) -> Steps[ModelRequest[Any]]:
         """The request with fewer tools; the model is asked with (model, messages)."""
@@ -131,3 +132,7 @@ def _form(choice: Mapping[str, BaseTool]) -> dict[str, Any]:
         "properties": {"tools": {"type": "array", "items": {"type": "string", "enum": list(choice)}}},
         "required": ["tools"],
     }
+
+
+def _call() -> RunnableConfig:
+    return unheard("tool_selection")
