@@ -69,6 +69,8 @@ def _manager(config: RunnableConfig, is_async: bool) -> Any:
     )
 
     heard: Any = {name: value for name, value in config.items() if name in ("callbacks", "tags")}
+    if isinstance(heard.get("callbacks"), tuple):  # LangChain takes only lists
+        heard["callbacks"] = list(heard["callbacks"])
     heard["metadata"] = shown_metadata(config)
     made = get_async_callback_manager_for_config if is_async else get_callback_manager_for_config
     return made(heard)
