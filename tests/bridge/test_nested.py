@@ -8,6 +8,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool
 
+from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 
 
@@ -143,3 +144,32 @@ def test_whoever_hears_of_a_tool_hears_of_the_graph_in_it_though_nobody_hears_of
     ear = Ear()
     graph_of("outer", lambda state: look.invoke({"number": 1}, {"callbacks": [ear]}) and None).invoke({"number": 1})
     assert [*ear.heard] == ["look", "look>inner", "look>inner>node"]
+
+
+@task
+def double(number):
+    return 2 * number
+
+
+async def adouble(number):
+    return await double(number)
+
+
+DOUBLING = RunnableLambda(lambda number: double(number).result(), afunc=adouble, name="step")
+
+
+def called(number):
+    return DOUBLING.invoke(number)
+
+
+async def acalled(number):
+    return await DOUBLING.ainvoke(number)
+
+
+@pytest.mark.parametrize(("function", "is_async"), [(called, False), (called, True), (acalled, True)])
+def test_a_call_is_part_of_the_runnable_that_makes_it(function, is_async):
+    ear, flow = Ear(), entrypoint()(function)
+    config: Any = {"callbacks": [ear], "run_name": "flow"}
+    assert (asyncio.run(flow.ainvoke(1, config)) if is_async else flow.invoke(1, config)) == 2
+    name = function.__name__
+    assert [*ear.heard] == ["flow", f"flow>{name}", f"flow>{name}>step", f"flow>{name}>step>double"]
