@@ -1,7 +1,7 @@
 """What tasks on an event loop wait for: the futures of `@task` calls, and graphs that are called beside them."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -80,6 +80,10 @@ class ThreadFuture(Future[Any]):
 
     is_given_up = False
     """Threads hear what there is to hear."""
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        """A thread may have an event loop of its own."""
+        return asyncio.wrap_future(self).__await__()
 
     def end(self, making: "asyncio.Task[None]") -> None:
         """Hear that nobody makes the call any more: if there is no outcome yet, it was called off."""
