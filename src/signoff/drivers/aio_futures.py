@@ -97,11 +97,13 @@ class ThreadFuture(Future[Any]):
 
 async def in_own_task(scope: "Scope", run: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
     """The result of a graph that a coroutine beside a task calls: it goes on, too, if a pause cancels the coroutine."""
-    running = begun(asyncio.get_running_loop(), run, *args)
+    loop = asyncio.get_running_loop()
+    running = begun(loop, run, *args)
     running.add_done_callback(hear)
-    scope.calls.append(running)  # the task waits for it, though it begins a moment later
-    scope.host.calls.add(running)  # and if the task is called off as it waits, the run does
-    running.add_done_callback(scope.host.calls.discard)
+    if loop is scope.host.loop:  # else it is one that a sync node has in its thread, and waits for
+        scope.calls.append(running)  # the task waits for it, though it begins a moment later
+        scope.host.calls.add(running)  # and if the task is called off as it waits, the run does
+        running.add_done_callback(scope.host.calls.discard)
     while True:
         try:
             return await asyncio.shield(running)
