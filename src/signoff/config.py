@@ -103,12 +103,10 @@ def _joined(name: str, first: Any, second: Any) -> Any:
 
 
 def _joined_callbacks(first: Any, second: Any) -> Any:
-    if isinstance(first, list) and isinstance(second, list):
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
         return [*first, *second]
-    manager, handlers = (second, first) if isinstance(first, list) else (first, second)
-    if not isinstance(handlers, list):
-        handlers = handlers.handlers
+    manager, handlers = (second, first) if isinstance(first, list | tuple) else (first, second)
     manager = manager.copy()
-    for handler in handlers:
+    for handler in getattr(handlers, "handlers", handlers):
         manager.add_handler(handler, inherit=True)
     return manager

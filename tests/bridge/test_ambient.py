@@ -11,6 +11,7 @@ from langchain_core.tools import tool
 from langchain_core.tracers.context import collect_runs
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidInput
 from signoff.func import entrypoint, task
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.types import Send, TimeoutPolicy
@@ -101,6 +102,62 @@ def test_a_graph_that_stands_by_itself_takes_nothing_from_the_node_that_calls_it
 
     assert said(app_with(node).invoke(HELLO, ANA)) == ["None"]
     assert "langgraph_node" not in other.get_state({"configurable": {"thread_id": "2"}}).metadata
+
+
+@pytest.mark.parametrize("heard", [[], [BaseCallbackHandler()]])
+def test_but_it_has_the_limits_tags_and_metadata_of_the_run_around(heard):
+    seen: list[RunnableConfig] = []
+    other = app_with(lambda state, config: seen.append(config))
+
+    def node(state):
+        other.invoke(HELLO, {"configurable": {"thread_id": "2"}, "tags": ["own"], "recursion_limit": 7})
+
+    limits = {"max_concurrency": 2, "recursion_limit": 50}
+    app_with(node).invoke(HELLO, {**ANA, **limits, "callbacks": heard, "tags": ["all"], "metadata": {"day": "Monday"}})
+    (config,) = seen
+    assert (config["max_concurrency"], config["recursion_limit"], config["tags"]) == (2, 7, ["all", "own"])
+    assert (config["metadata"]["day"], config["metadata"]["thread_id"]) == ("Monday", "2")
+
+
+class Ear(BaseCallbackHandler):
+    def __init__(self):
+        self.heard = []
+
+    def on_chain_start(self, serialized, inputs, *, name=None, **facts):
+        self.heard.append(name)
+
+
+@pytest.mark.parametrize("handlers", [list, tuple])
+@pytest.mark.parametrize("kind", ["node", "runnable"])
+def test_callbacks_of_its_own_hear_of_it_beside_those_around(kind, handlers):
+    ear, own = Ear(), Ear()
+    other = app_with(lambda state: None)
+
+    def call(state):
+        config = {"configurable": {"thread_id": "2"}, "callbacks": handlers([own]), "run_name": "other"}
+        other.invoke(HELLO, config)
+
+    around = app_with(call) if kind == "node" else RunnableLambda(call, name="around")
+    around.invoke(HELLO, {**ANA, "callbacks": [ear]})
+    assert own.heard == ["other", "node"]
+    assert ear.heard[-2:] == ["other", "node"]
+
+
+def test_callbacks_may_be_in_a_tuple():
+    ear, own = Ear(), Ear()
+    inner = app_with(lambda state: None)
+    app = app_with(lambda state: inner.invoke(HELLO, {"callbacks": (own,)}))
+    app.invoke(HELLO, {**ANA, "callbacks": (ear,)})
+    assert (ear.heard, own.heard) == (["LangGraph", "node"] * 2, ["LangGraph", "node"])
+
+
+@pytest.mark.parametrize("wrong", [{"callbacks": Ear()}, {"tags": "own"}, {"metadata": 3}])
+def test_what_is_said_in_the_wrong_form_is_refused_inside_of_a_node_too(wrong):
+    inner = app_with(lambda state: None)
+    app = app_with(lambda state: inner.invoke(HELLO, wrong))
+    for around in (ANA, {**ANA, "callbacks": [Ear()]}):
+        with pytest.raises(InvalidInput, match=f"{next(iter(wrong))} must be"):
+            app.invoke(HELLO, around)
 
 
 def test_an_event_of_its_own_can_be_dispatched_though_nobody_listens():

@@ -11,7 +11,9 @@ from signoff.checkpoint.memory import InMemorySaver
 from signoff.drivers.aio_futures import CallFuture
 from signoff.errors import GraphInterrupt
 from signoff.func import entrypoint, task
-from signoff.types import interrupt
+from signoff.types import Command, interrupt
+
+CONFIG = {"configurable": {"thread_id": "1"}}
 
 
 @pytest.mark.parametrize(("error", "warnings"), [(GraphInterrupt(), 0), (OSError("no connection"), 1)])
@@ -80,3 +82,26 @@ def test_what_a_call_asks_in_a_thread_while_its_node_waits_for_it_is_nothing_to_
 
     assert sorted(asyncio.run(main())) == ["one", "two"]
     assert told == []
+
+
+def test_a_sync_program_may_await_its_calls_on_an_event_loop_of_its_own():
+    @task
+    def confirm(number):
+        return interrupt(number) if number > 1 else "small"
+
+    @task
+    async def half(number):
+        return number / 2
+
+    async def all_of(number):
+        return await asyncio.gather(confirm(number), confirm(2 * number), half(number))
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def flow(number):
+        return asyncio.run(all_of(number))
+
+    async def main():
+        asked = await flow.ainvoke(1, CONFIG)
+        return asked["__interrupt__"][0].value, await flow.ainvoke(Command(resume="yes"), CONFIG)
+
+    assert asyncio.run(main()) == (2, ["small", "yes", 0.5])

@@ -78,6 +78,12 @@ def test_messages_without_an_id_get_one_that_differs():
     assert all(isinstance(message.id, str) for message in result)
 
 
+def test_an_empty_id_is_none():
+    result = add_messages([HumanMessage("a", id="")], [AIMessage("b", id=""), {"role": "ai", "content": "c", "id": ""}])
+    assert contents(result) == ["a", "b", "c"]
+    assert len({message.id for message in result}) == 3
+
+
 def test_the_id_given_to_an_update_is_seen_by_the_node_that_made_it():
     made = AIMessage("x")
     assert add_messages([], [made])[0].id == made.id is not None
@@ -111,6 +117,11 @@ def test_removing_twice_is_removing():
 def test_a_message_written_after_its_removal_takes_the_old_place():
     result = add_messages([HELLO, ANSWER], [RemoveMessage("1"), HumanMessage("again", id="1")])
     assert contents(result) == ["again", "hi"]
+
+
+def test_removing_an_empty_id_is_refused_and_names_it():
+    with pytest.raises(UnknownMessage, match="RemoveMessage\\(id=''\\)"):
+        add_messages([HELLO], [RemoveMessage("")])
 
 
 def test_removing_an_unknown_id_is_refused_and_names_it():
@@ -278,7 +289,7 @@ def test_a_pushed_dict_becomes_a_message_and_a_chunk_stays_a_chunk(scope):
     assert isinstance(push_message(AIMessageChunk("x", id="5")), AIMessageChunk)
 
 
-@pytest.mark.parametrize("message", ["x", AIMessage("x")])
+@pytest.mark.parametrize("message", ["x", AIMessage("x"), AIMessage("x", id="")])
 def test_a_message_without_an_id_is_not_pushed(scope, message):
     with pytest.raises(ValueError, match="needs a message with an id"):
         push_message(message)

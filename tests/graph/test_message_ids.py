@@ -33,6 +33,8 @@ FORMS = {
     "pair_alone": lambda: ("ai", "hello"),
     "dict": lambda: [{"role": "ai", "content": "hello"}],
     "text": lambda: ["hello"],
+    "empty_id": lambda: [AIMessage("hello", id="")],
+    "dict_with_empty_id": lambda: {"role": "ai", "content": "hello", "id": ""},
 }
 """What a node may write."""
 
@@ -48,7 +50,7 @@ def graph_of(*nodes: Any, saver: Any = None, state: Any = MessagesState) -> Any:
 
 def ids_of(values: Any) -> dict[str, str]:
     found = {message.text: message.id for message in values["messages"]}
-    assert None not in found.values()
+    assert all(found.values())
     return found
 
 

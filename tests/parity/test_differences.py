@@ -1724,3 +1724,57 @@ def test_nodes_begin_before_sends(is_async):
     result = ("values", {"log": ["node", "sent"]})
     assert theirs == [([{"sent": {"log": ["sent"]}}, {"node": {"log": ["node"]}}], result)]
     assert ours == [([{"node": {"log": ["node"]}}, {"sent": {"log": ["sent"]}}], result)]
+
+
+def test_a_message_whose_id_is_empty_is_given_one():
+    """In LangGraph each takes the place of the one before."""
+    said = [{"role": "user", "content": words, "id": ""} for words in ("Pay it", "But hurry")]
+
+    def program(lib):
+        yield [message.text for message in lib.add_messages([], said)]
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs == [["But hurry"]]
+    assert ours == [["Pay it", "But hurry"]]
+
+
+@WAYS
+def test_another_answer_to_a_question_that_has_one_is_refused(is_async):
+    """LangGraph takes it, and goes on with the first one."""
+
+    def program(lib):
+        broken = [Boom("not today")]
+
+        def ask(state):
+            answer = lib.interrupt("sure?")
+            if broken:
+                raise broken.pop()
+            return {"log": [answer]}
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        app.invoke({"log": []}, thread())
+        app.invoke(lib.Command(resume="yes"), thread(), fails=True)
+        yield app.invoke(lib.Command(resume="no"), thread(), fails="maybe")
+        yield app.invoke(None, thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["yes"]}] * 2
+    assert ours == ["fails: RuntimeError", {"log": ["yes"]}]  # AlreadyAnswered
+
+
+def test_a_nested_graph_cannot_be_aborted_alone():
+    """In LangGraph it works on, and nothing more of it is shown."""
+
+    def program(lib):
+        inner = lib.graph(Log, a, b, edges="START>a>b>END").compile(name="inner")
+        run = lib.app(lib.graph(Log, edges="START>inner>END", inner=inner)).followed({"log": []})
+        nested = next(iter(run.subgraphs))
+        try:
+            nested.abort()
+        except SignoffError as error:
+            yield type(error).__name__
+        yield list(nested.values), run.output
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs == [([], {"log": ["a", "b"]})]
+    assert ours == ["StreamMisused", ([{"log": ["a"]}, {"log": ["a", "b"]}], {"log": ["a", "b"]})]

@@ -60,7 +60,6 @@ PROGRAMS: dict[str, tuple[Any, Any]] = {
     "a message and itself": (HELLO, HELLO),
     "append": ([HELLO], [ANSWER]),
     "append without ids": ([HumanMessage("a")], [AIMessage("b"), AIMessage("c")]),
-    "an empty id": ([HELLO], HumanMessage("x", id="")),
     "replace": ([HELLO, ANSWER], [AIMessage("z", id="1")]),
     "replace and append": ([HELLO], [AIMessage("z", id="1"), ANSWER]),
     "the same new id twice": ([HELLO], [AIMessage("y", id="9"), AIMessage("z", id="9")]),

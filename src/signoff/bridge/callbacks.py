@@ -8,7 +8,8 @@ from signoff import bridge
 from signoff.bridge.messages import is_message_handler, message_handler
 from signoff.bridge.tools import is_tool_handler, open_tools, tool_handler
 from signoff.bridge.watch import Watch, streaming_handlers
-from signoff.config import RunnableConfig, shown_metadata
+from signoff.config import RunnableConfig, merge_configs, shown_metadata
+from signoff.constants import CONF, SCOPE
 from signoff.engine.chunks import levels
 from signoff.engine.effects import Tell
 from signoff.engine.run import Finish
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def observer_for(host: "Host", *, is_async: bool) -> "Observer | None":
     """What tells LangChain's callbacks about a run; None if nobody there would listen."""
-    config = host.config if host.parent is None or host.parent.callbacks is None else host.parent.config
+    config = _told_with(host)
     is_followed = host.is_read("messages") or host.is_read("tools")
     if not is_followed and not bridge.is_heard(config):
         return None
@@ -31,6 +32,19 @@ def observer_for(host: "Host", *, is_async: bool) -> "Observer | None":
     if host.parent is None or host.has_reader:
         _follow(manager, host.sink)
     return Observer(manager, UUID(host.run_id) if host.run_id and host.parent is None else uuid4(), is_async)
+
+
+def _told_with(host: "Host") -> RunnableConfig:
+    """The config that says who hears of a run: of a nested one, that of the call which it is part of, and its own."""
+    parent = host.parent
+    if parent is None:
+        return host.config
+    around = bridge.ambient_config()
+    if not around or (around.get(CONF) or {}).get(SCOPE) is not parent:
+        around = None if parent.callbacks is None else parent.config
+    if around is None:
+        return host.config
+    return around if host.given is None else merge_configs(around, host.given)
 
 
 def _follow(manager: Any, sink: "Sink | None") -> None:
@@ -55,6 +69,8 @@ def _manager(config: RunnableConfig, is_async: bool) -> Any:
     )
 
     heard: Any = {name: value for name, value in config.items() if name in ("callbacks", "tags")}
+    if isinstance(heard.get("callbacks"), tuple):  # LangChain takes only lists
+        heard["callbacks"] = list(heard["callbacks"])
     heard["metadata"] = shown_metadata(config)
     made = get_async_callback_manager_for_config if is_async else get_callback_manager_for_config
     return made(heard)
@@ -72,7 +88,8 @@ class Observer:
 
     def watched_run(self, steps: Steps[Finish], host: "Host", name: str, input: Any) -> Steps[Finish]:
         """A run, told from its start to its end. A pause is an end like any other, and no error."""
-        shown = host.config.get("run_name") or name
+        said = host.config if host.parent is None else host.given or {}
+        shown = said.get("run_name") or name
         host.run.on_resume = lambda checkpoint_id: self._tell_resume(checkpoint_id, levels(host.run.ns))
         self._run = yield Tell(lambda: self.manager.on_chain_start(None, input, name=shown, run_id=self.run_id))
         try:

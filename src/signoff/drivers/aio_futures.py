@@ -1,7 +1,7 @@
 """What tasks on an event loop wait for: the futures of `@task` calls, and graphs that are called beside them."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -81,6 +81,10 @@ class ThreadFuture(Future[Any]):
     is_given_up = False
     """Threads hear what there is to hear."""
 
+    def __await__(self) -> Generator[Any, None, Any]:
+        """A thread may have an event loop of its own."""
+        return asyncio.wrap_future(self).__await__()
+
     def end(self, making: "asyncio.Task[None]") -> None:
         """Hear that nobody makes the call any more: if there is no outcome yet, it was called off."""
         with suppress(InvalidStateError):
@@ -93,11 +97,13 @@ class ThreadFuture(Future[Any]):
 
 async def in_own_task(scope: "Scope", run: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
     """The result of a graph that a coroutine beside a task calls: it goes on, too, if a pause cancels the coroutine."""
-    running = begun(asyncio.get_running_loop(), run, *args)
+    loop = asyncio.get_running_loop()
+    running = begun(loop, run, *args)
     running.add_done_callback(hear)
-    scope.calls.append(running)  # the task waits for it, though it begins a moment later
-    scope.host.calls.add(running)  # and if the task is called off as it waits, the run does
-    running.add_done_callback(scope.host.calls.discard)
+    if loop is scope.host.loop:  # else it is one that a sync node has in its thread, and waits for
+        scope.calls.append(running)  # the task waits for it, though it begins a moment later
+        scope.host.calls.add(running)  # and if the task is called off as it waits, the run does
+        running.add_done_callback(scope.host.calls.discard)
     while True:
         try:
             return await asyncio.shield(running)

@@ -198,11 +198,13 @@ class AsyncScope(Scope):
         making.add_done_callback(future.end)  # also if it was called off before it had begun
 
     def _new_future(self, *, is_async: bool = False) -> Any:
-        """A future to await on the loop, or to wait for in a thread that a sync node runs in."""
+        """A future to await on the loop, or to wait for in a thread that a sync node runs in, and on a loop there."""
         try:
-            return CallFuture(loop=asyncio.get_running_loop())
+            if (loop := asyncio.get_running_loop()) is self.host.loop:
+                return CallFuture(loop=loop)
         except RuntimeError:
-            return ThreadFuture(self.host.loop, is_async=is_async)
+            pass
+        return ThreadFuture(self.host.loop, is_async=is_async)
 
     async def _run_in_turn(self, task: Task, future: Any) -> None:
         """Make a call when there is room for it."""

@@ -69,6 +69,8 @@ class Host:
     """Where chunks go that arise inside of tasks; None if nobody listens."""
     parent: "Scope | None" = None
     """The task that this run is nested in."""
+    given: RunnableConfig | None = None
+    """What whoever calls this run says in its config, if it is nested; None if nothing."""
     call_id: str | None = None
     """What stands for the call of this run, if its graph is called by that task, and not the task's own."""
     line: str = ""

@@ -103,7 +103,7 @@ class Sink:
 
     def _is_news(self, message: Any) -> bool:
         """Whether a message has not been shown yet; from now on it has. One without an id gets one."""
-        if message.id is None:
+        if not message.id:
             message.id = str(uuid4())
         if message.id in self.seen:
             return False

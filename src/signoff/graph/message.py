@@ -121,7 +121,7 @@ def push_message(message: Any, *, state_key: str | None = "messages") -> Any:
     from signoff._scope import current
 
     pushed = _as_message(message)
-    if pushed.id is None:
+    if not pushed.id:
         raise InvalidMessage("push_message() needs a message with an id. Give it one: AIMessage(..., id='...').")
     current("push_message()").push_message(pushed, state_key)
     return pushed
@@ -204,8 +204,9 @@ def _new_id() -> str:
 
 def _give_ids(update: list[Any]) -> None:
     # In place, so that the node that made a message sees the id under which it is kept.
+    # An empty id is none: with it, all that is said without one would be one message.
     for message in update:
-        if message.id is None:
+        if not message.id and not _is_removal(message):
             message.id = _new_id()
 
 

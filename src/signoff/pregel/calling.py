@@ -49,7 +49,7 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
         host.announces = noted(outer.run, parent.task, called.mark) if called.mark and run.is_saved else None
     host.store = outer.store if graph.store is None else graph.store
     host.context = graph.coerced_context(options.context) if options.context is not None else outer.context
-    host.sink, host.parent, host.call_id = outer.sink, parent, call_id
+    host.sink, host.parent, host.given, host.call_id = outer.sink, parent, config or None, call_id
     host.max_concurrency, host.run_id = outer.max_concurrency, outer.run_id
     return host
 

@@ -35,6 +35,8 @@ def host_for(graph: "Base", config: ConfigLike | None, options: Options, input: 
             whole = merge_configs(graph.config, whole)
         if not whole.keys() <= CONFIG_KEYS:
             whole = gathered(whole)
+        if not _FORMED.isdisjoint(whole):
+            _check_kinds(whole)
         place = whole.get(CONF) or {}
         parent = _parent_of(graph, place)
     except AttributeError as error:
@@ -45,12 +47,20 @@ def host_for(graph: "Base", config: ConfigLike | None, options: Options, input: 
 
 
 def _with_ambient(config: RunnableConfig) -> RunnableConfig:
-    """A config with the callbacks of the LangChain runnable that the call is made from, unless it has its own."""
-    ambient = None if config.get("callbacks") else ambient_config()
-    if not ambient:
+    """A config with what it has from where the call is made: in a LangChain runnable, in a task of another thread."""
+    ambient, around = ambient_config(), _scope.running.get()
+    if not ambient and around is None:
         return config
-    heard = {name: ambient[name] for name in ("callbacks", "tags", "metadata") if ambient.get(name)}
-    return merge_configs(cast(RunnableConfig, heard), config)
+    known: dict[str, Any] = {}
+    if around is not None:
+        known = {name: value for name, value in around.host.config.items() if name in _OF_RUN}
+    if ambient:
+        known |= {name: ambient[name] for name in ("callbacks", "tags", "metadata") if ambient.get(name)}
+    return merge_configs(known, config)
+
+
+_OF_RUN = frozenset(("tags", "metadata", "recursion_limit", "max_concurrency"))
+"""What a run hands on to a graph that one of its nodes calls on a thread of its own."""
 
 
 def _parent_of(graph: "Base", place: dict[str, Any]) -> Scope | None:
@@ -75,8 +85,6 @@ def _is_elsewhere(graph: "Base", thread_id: Any, around: Host) -> bool:
 
 def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], options: Options) -> Host:
     saver = _root_saver(graph)
-    if len(config) > 1:
-        _check_kinds(config)
     terms = root_terms(graph, options, saver)
     if saver is None:
         run = Run(graph.program, terms, str(place.get(THREAD_ID) or ""))
@@ -149,15 +157,19 @@ def _max_concurrency(config: RunnableConfig) -> int | None:
     return limit
 
 
+_FORMED = frozenset(("metadata", "tags", "callbacks"))
+"""What a config says in a form of its own."""
+
+
 def _check_kinds(config: RunnableConfig) -> None:
     """Refuse what a config says in the wrong form."""
     if not isinstance(config.get("metadata") or {}, Mapping):
-        raise InvalidInput(f"metadata must be a dict, not {config['metadata']!r}.")
+        raise InvalidInput(f"metadata must be a dict, not {repr_of(config['metadata'])}.")
     if not isinstance(config.get("tags") or [], list | tuple | set | frozenset):
-        raise InvalidInput(f"tags must be a list of texts, not {config['tags']!r}.")
+        raise InvalidInput(f"tags must be a list of texts, not {repr_of(config['tags'])}.")
     callbacks: Any = config.get("callbacks") or []
     if not (isinstance(callbacks, list | tuple) or hasattr(callbacks, "add_handler")):
-        raise InvalidInput(f"callbacks must be a list of handlers, or a manager of them, not {callbacks!r}.")
+        raise InvalidInput(f"callbacks must be a list of handlers, or a manager of them, not {repr_of(callbacks)}.")
 
 
 def _checked_control(control: "RunControl") -> "RunControl":

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from signoff._snapshots import GraphOutput
-from signoff.bridge import is_heard
+from signoff.bridge import ambient_config, is_heard
 from signoff.bridge.life import heard
 from signoff.config import shown_metadata, shown_tags
 from signoff.constants import INTERRUPT
@@ -32,7 +32,7 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
         steps = _without_context(graph, steps)
     if is_async:
         host.hear_life = heard
-    is_inside = host.parent is not None and host.parent.callbacks is not None
+    is_inside = host.parent is not None and (host.parent.callbacks is not None or ambient_config() is not None)
     if host.sink is not None or is_inside or is_heard(host.config):
         from signoff.bridge.callbacks import observer_for
 
