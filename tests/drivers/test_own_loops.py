@@ -8,6 +8,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
 
@@ -69,6 +70,27 @@ def test_several_there_are_each_answered(is_async):
     while questions := said.get("__interrupt__"):
         said = run(app, Command(resume={questions[0].id: f"{questions[0].value} paid"}), is_async)
     assert said == {"log": [["rent", "rent paid"], ["tax", "tax paid"]]}
+
+
+@WAYS
+def test_calls_of_tasks_are_awaited_there(is_async):
+    paid = []
+
+    @task
+    def pay(word):
+        said = interrupt(word)
+        paid.append(word)
+        return said
+
+    async def both():
+        return await asyncio.gather(pay("rent"), pay("tax"))
+
+    app = graph_of(lambda state: {"log": asyncio.run(both())}, InMemorySaver())
+    said = run(app, {"log": []}, is_async)
+    while questions := said.get("__interrupt__"):
+        said = run(app, Command(resume={questions[0].id: f"{questions[0].value} paid"}), is_async)
+    assert said == {"log": ["rent paid", "tax paid"]}
+    assert sorted(paid) == ["rent", "tax"]
 
 
 @WAYS

@@ -1,6 +1,6 @@
 """Futures of `@task` calls in a sync run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from concurrent.futures._base import FINISHED, PENDING
 from contextvars import Context
@@ -61,6 +61,12 @@ class CallFuture(Future[Any]):
         if timeout is None or self.is_open:
             self.work()
         return super().exception(timeout)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        """A node may have an event loop of its own."""
+        import asyncio  # most sync programs do without it
+
+        return asyncio.wrap_future(self).__await__()
 
     def cancel(self) -> bool:
         """Call off a call that nobody has begun with; any other goes on."""
