@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from functools import partial
 from itertools import count, product
 from typing import TypedDict
 
@@ -250,8 +251,21 @@ def in_chains(names):
     return RunnableParallel({name: RunnablePassthrough() | asking_graph(name) for name in names}) | _joined
 
 
-def gathered(names):
-    graphs = {name: asking_graph(name) for name in names}
+def decorated_graph(name):
+    def traced(function):
+        return lambda trip: function(trip)
+
+    ask = traced(lambda trip: {"plan": f"{name}: {interrupt(f'{name}?')}"})
+    return StateGraph(Trip).add_node("ask", ask).add_edge(START, "ask").compile()
+
+
+def graph_around(name):
+    inner = asking_graph(name)
+    return StateGraph(Trip).add_node("ask", lambda trip: inner.invoke(trip)).add_edge(START, "ask").compile()
+
+
+def gathered(names, made):
+    graphs = {name: made(name) for name in names}
 
     async def gather(trip):
         found = await asyncio.gather(*(graph.ainvoke(trip) for graph in graphs.values()))
@@ -267,7 +281,13 @@ def _joined(found):
 KINDS = ["sync sync", "sync async", "async sync", "async async"]
 
 
-@pytest.mark.parametrize(("made", "kinds"), [(gathered, "async async"), *product([in_parallel, in_chains], KINDS)])
+GATHERED = [
+    pytest.param(partial(gathered, made=made), "async async", id=made.__name__)
+    for made in (asking_graph, decorated_graph, graph_around)
+]
+
+
+@pytest.mark.parametrize(("made", "kinds"), [*GATHERED, *product([in_parallel, in_chains], KINDS)])
 def test_graphs_that_look_alike_get_their_own_answers_in_whichever_order_they_are_called(made, kinds):
     saver, (first, second) = InMemorySaver(), kinds.split()
     questions = call(program(made(["where", "when"]), saver), first, {"plan": ""})["__interrupt__"]

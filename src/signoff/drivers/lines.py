@@ -64,8 +64,16 @@ def looks_of(nodes: Mapping[str, Node], frame: FrameType) -> str:
 
     Those that one function makes differ by what it was given; those of a dict of runnables, by their names there.
     """
-    actions = (node.action for node in nodes.values())
-    return _digits([branch_on(frame), *(_value(action.func or action.afunc, _DEEPEST) for action in actions)])
+    return _digits([branch_on(frame), *_nodes(nodes, _DEEPEST)])
+
+
+def _nodes(nodes: Mapping[str, Node], depth: int) -> Any:
+    """What the functions of a graph look like, and the graphs that these call."""
+    actions = [(node.action.func or node.action.afunc, node.graph) for node in nodes.values()]
+    return [
+        (_value(function, depth), _nodes(graph.program.nodes, depth - 1) if graph is not None and depth > 1 else None)
+        for function, graph in actions
+    ]
 
 
 def _running_coroutine() -> Any:
@@ -92,7 +100,7 @@ _DEEPEST = 3
 def _frame(frame: FrameType, depth: int) -> Any:
     code = frame.f_code
     around = {name: frame.f_locals.get(name) for name in code.co_freevars if name not in _assigned(code)}
-    return code.co_qualname, _each(arguments_of(frame), depth), _plain(around)
+    return code.co_qualname, _each(arguments_of(frame), depth), _known(around, depth)
 
 
 def _value(value: Any, depth: int) -> Any:
@@ -103,7 +111,7 @@ def _value(value: Any, depth: int) -> Any:
         return digest
     if isinstance(value, FunctionType):
         given = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-        return code_digest(value.__code__), _plain(_around(value)), _value(given, depth - 1)
+        return code_digest(value.__code__), _known(_around(value), depth), _value(given, depth - 1)
     if isinstance(value, MethodType):
         return value.__func__.__qualname__, _value(value.__self__, depth - 1)
     if isinstance(value, partial):
@@ -136,9 +144,12 @@ def _each(values: Mapping[Any, Any], depth: int) -> Any:
     return {str(name): _value(value, depth) for name, value in values.items()}
 
 
-def _plain(values: Mapping[str, Any]) -> Any:
+def _known(values: Mapping[str, Any], depth: int) -> Any:
     """Those of several values that nobody changes in place; what coroutines gather in lists, say, varies."""
-    return {name: value for name, value in values.items() if type(value) in ATOMS}
+    functions = {
+        name: value for name, value in values.items() if isinstance(value, FunctionType | MethodType | partial)
+    }
+    return {name: value for name, value in values.items() if type(value) in ATOMS}, _each(functions, depth - 1)
 
 
 def _names(attributes: Mapping[str, Any]) -> Any:
