@@ -153,6 +153,28 @@ def a_tool(work, saver):
     return graph.add_edge(START, "think").add_edge("think", "tools").add_edge("tools", "last").compile(saver)
 
 
+def a_tool_in_a_wrapper(work, saver):
+    """A call that a call makes, of a node that lets go of both."""
+
+    @tool
+    def pay() -> str:
+        """Pay."""
+        return str(work()["log"][0])
+
+    @tool
+    async def look() -> str:
+        """Look."""
+        return "seen"
+
+    async def around(request, execute):
+        return await execute(request)
+
+    graph = StateGraph(State).add_node("think", lambda state: {"log": [calls(call("look", "l"), call("pay", "p"))]})
+    graph.add_node("tools", ToolNode([pay, look], messages_key="log", awrap_tool_call=around))
+    graph.add_node("last", lambda state: {"log": [message.content for message in state["log"][1:]]})
+    return graph.add_edge(START, "think").add_edge("think", "tools").add_edge("tools", "last").compile(saver)
+
+
 # The same with runnables of LangChain's
 
 
@@ -231,9 +253,9 @@ def a_tool_behind_a_runnable(work, saver):
 
 PROGRAMS = [
     lone_node, two_nodes, two_steps, with_a_choice, nested, called_from_a_coroutine,
-    a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_tool, a_runnable, a_runnable_with_a_choice,
-    the_last_of_a_chain, the_last_resort, a_runnable_of_a_class, a_tool_of_a_class, a_tool_of_a_class_in_a_tool_node,
-    a_runnable_that_another_picks,
+    a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_tool, a_tool_in_a_wrapper, a_runnable,
+    a_runnable_with_a_choice, the_last_of_a_chain, the_last_resort, a_runnable_of_a_class, a_tool_of_a_class,
+    a_tool_of_a_class_in_a_tool_node, a_runnable_that_another_picks,
 ]  # fmt: skip
 
 

@@ -202,7 +202,7 @@ class AsyncScope(Scope):
         try:
             return CallFuture(loop=asyncio.get_running_loop())
         except RuntimeError:
-            return ThreadFuture(self.host.loop, is_async=is_async)
+            return ThreadFuture(self.host, is_async=is_async)
 
     async def _run_in_turn(self, task: Task, future: Any) -> None:
         """Make a call when there is room for it."""
