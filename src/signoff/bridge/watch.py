@@ -148,10 +148,17 @@ class Watch:
         task = self.scope.task
         around = bridge.ambient_config() if task.is_call else None
         # A call belongs to the task that makes it: its config is the one that is found here.
-        child = around["callbacks"].copy() if around else self.around.get_child(f"graph:step:{task.step}")
+        child = self._own(around["callbacks"]) if around else self.around.get_child(f"graph:step:{task.step}")
         child.add_metadata({**self.scope.metadata, **(task.node.metadata or {})})
         child.add_tags([TAG_HIDDEN] if task.node.is_hidden else list(task.node.tags))
         return child
+
+    def _own(self, manager: Any) -> Any:
+        """A copy of the kind that the run awaits, or not: what a sync tool of an async run calls finds a sync one."""
+        from langchain_core.callbacks.manager import AsyncCallbackManager, CallbackManager
+
+        kind: Any = AsyncCallbackManager if self.is_async else CallbackManager
+        return manager.copy() if isinstance(manager, kind) else kind.configure(inheritable_callbacks=manager)
 
     def _tell_end(self, outcome: Outcome) -> Any:
         run, output = self.attempt, self.scope.output
