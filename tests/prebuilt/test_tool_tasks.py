@@ -347,9 +347,13 @@ def test_what_is_sent_to_the_tools_is_the_call_and_not_the_conversation(desk):
 def test_a_call_that_fails_while_its_run_is_being_stopped_is_nothing_to_warn_of():
     told: list[str] = []
 
+    class Late(CallFuture):
+        def cancel(self, msg: Any = None) -> bool:
+            return True  # and it fails a moment later
+
     class Scope:
         def call(self, node: Any, given: Any) -> Any:
-            self.future = CallFuture()
+            self.future = Late()
             return self.future
 
     async def main() -> None:
@@ -358,9 +362,9 @@ def test_a_call_that_fails_while_its_run_is_being_stopped_is_nothing_to_warn_of(
         waiting = asyncio.create_task(adone(None, scope))
         await asyncio.sleep(0)
         waiting.cancel()
-        await asyncio.wait([waiting])
-        scope.future.set_exception(OSError("no connection"))
         await asyncio.sleep(0)
+        scope.future.set_exception(OSError("no connection"))
+        await asyncio.wait([waiting])
         del scope.future
         gc.collect()
 
