@@ -13,11 +13,12 @@ from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda, RunnableParallel, RunnablePassthrough
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, tool
 
 from signoff.callbacks import GraphCallbackHandler
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidGraph
+from signoff.func import task
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolNode
 from signoff.types import Command, interrupt
@@ -454,6 +455,52 @@ def test_a_tool_node_tells_async_handlers_of_a_sync_tool_on_the_event_loop_of_th
     assert "haha in CallbackManagerForToolRun" in done
     assert post.heard == ["start", "end"]
     assert is_told_here
+
+
+@task
+def plus(x):
+    return x + 1
+
+
+@tool
+def add_in_a_tool(x: int) -> int:
+    """Add."""
+    return plus(x).result()
+
+
+async def in_a_coroutine(x):
+    return plus(x).result()
+
+
+async def call_a_sync_tool(state):
+    return {"x": await add_in_a_tool.ainvoke({"x": state["x"]})}
+
+
+def call_a_sync_runnable(state):
+    return {"x": RunnableLambda(lambda x: plus(x).result()).invoke(state["x"])}
+
+
+def call_an_async_runnable(state):
+    return {"x": asyncio.run(RunnableLambda(in_a_coroutine).ainvoke(state["x"]))}
+
+
+@pytest.mark.parametrize(
+    ("node", "is_async"),
+    [
+        (call_a_sync_tool, True),
+        (call_a_sync_runnable, True),
+        (call_a_sync_runnable, False),
+        (call_an_async_runnable, False),
+    ],
+)
+def test_handlers_hear_of_a_task_that_is_called_inside_of_a_runnable_of_either_kind(node, is_async):
+    recorder = Recorder()
+    app = StateGraph(Number).add_node("node", node).add_edge(START, "node").compile()
+    config = {"callbacks": [recorder]}
+    done = asyncio.run(app.ainvoke({"x": 1}, config)) if is_async else app.invoke({"x": 1}, config)
+    assert done == {"x": 2}
+    assert ("start", "plus", "inside") in recorder.events
+    assert ("end", 2) in recorder.events
 
 
 def test_a_graph_called_inside_of_a_runnable_reports_to_its_handlers():

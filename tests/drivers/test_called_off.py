@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import operator
 import threading
 from contextlib import asynccontextmanager
@@ -11,7 +12,8 @@ import anyio
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool, Tool, tool
+from pydantic import BaseModel
 
 from prebuilt.models import call, calls
 from signoff.checkpoint.memory import InMemorySaver
@@ -153,6 +155,28 @@ def a_tool(work, saver):
     return graph.add_edge(START, "think").add_edge("think", "tools").add_edge("tools", "last").compile(saver)
 
 
+def a_tool_in_a_wrapper(work, saver):
+    """A call that a call makes, of a node that lets go of both."""
+
+    @tool
+    def pay() -> str:
+        """Pay."""
+        return str(work()["log"][0])
+
+    @tool
+    async def look() -> str:
+        """Look."""
+        return "seen"
+
+    async def around(request, execute):
+        return await execute(request)
+
+    graph = StateGraph(State).add_node("think", lambda state: {"log": [calls(call("look", "l"), call("pay", "p"))]})
+    graph.add_node("tools", ToolNode([pay, look], messages_key="log", awrap_tool_call=around))
+    graph.add_node("last", lambda state: {"log": [message.content for message in state["log"][1:]]})
+    return graph.add_edge(START, "think").add_edge("think", "tools").add_edge("tools", "last").compile(saver)
+
+
 # The same with runnables of LangChain's
 
 
@@ -220,6 +244,29 @@ def a_runnable_that_another_picks(work, saver):
     return lone_node(RunnableLambda(lambda state: RunnableLambda(lambda state: state) | RunnableLambda(work)), saver)
 
 
+class Order(BaseModel):
+    n: int
+
+
+def a_runnable_as_a_tool(work, saver):
+    paying = tool("pay", RunnableLambda(work).with_types(input_type=Order), description="Pay.")
+    return with_a_tool(paying, call("pay", "p", n=1), saver)
+
+
+def another_runnable_as_a_tool(work, saver):
+    """One that is given a text."""
+    paying = RunnableLambda(work)
+    paying = Tool(name="pay", description="Pay.", func=paying.invoke, coroutine=paying.ainvoke)
+    return with_a_tool(paying, call("pay", "p", __arg1="ana"), saver)
+
+
+def with_a_tool(paying, wanted, saver):
+    graph = StateGraph(State).add_node("think", lambda state: {"log": [calls(wanted)]})
+    graph.add_node("tools", ToolNode([paying], messages_key="log"))
+    graph.add_node("last", lambda state: {"log": json.loads(state["log"][-1].content)["log"]})
+    return graph.add_edge(START, "think").add_edge("think", "tools").add_edge("tools", "last").compile(saver)
+
+
 def a_tool_behind_a_runnable(work, saver):
     @tool
     async def pay() -> Any:
@@ -231,9 +278,9 @@ def a_tool_behind_a_runnable(work, saver):
 
 PROGRAMS = [
     lone_node, two_nodes, two_steps, with_a_choice, nested, called_from_a_coroutine,
-    a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_tool, a_runnable, a_runnable_with_a_choice,
-    the_last_of_a_chain, the_last_resort, a_runnable_of_a_class, a_tool_of_a_class, a_tool_of_a_class_in_a_tool_node,
-    a_runnable_that_another_picks,
+    a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_tool, a_tool_in_a_wrapper, a_runnable,
+    a_runnable_with_a_choice, the_last_of_a_chain, the_last_resort, a_runnable_of_a_class, a_tool_of_a_class,
+    a_tool_of_a_class_in_a_tool_node, a_runnable_that_another_picks, a_runnable_as_a_tool, another_runnable_as_a_tool,
 ]  # fmt: skip
 
 
@@ -708,7 +755,7 @@ ON_THE_LOOP = [
     called_from_a_coroutine, a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_coroutine_tool, several_tools,
     a_wrapped_tool, a_runnable, a_runnable_with_a_choice, the_last_of_a_chain, the_last_resort,
     runnables_side_by_side,
-    a_tool_behind_a_runnable, a_runnable_that_another_picks,
+    a_tool_behind_a_runnable, a_runnable_that_another_picks, a_runnable_as_a_tool, another_runnable_as_a_tool,
 ]  # fmt: skip
 
 

@@ -8,12 +8,13 @@ from collections import Counter
 from typing import Annotated, TypedDict
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
 
 from interrupting import Interrupted, interrupted_at
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.drivers import holding
 from signoff.func import task
-from signoff.graph import START, StateGraph
+from signoff.graph import START, MessagesState, StateGraph
 from signoff.types import Command, interrupt
 
 pytestmark = pytest.mark.usefixtures("not_for_ever")
@@ -101,6 +102,28 @@ def test_a_thread_goes_on_whenever_a_signal_was_heard(rooms, durability, pause, 
         seen = dict(program.seen)
         assert sorted(program.run()["log"]) == log, f"moment {number}"
         assert {name: program.made[name] for name in seen} == seen, f"moment {number}"
+    assert number > 10
+
+
+def test_a_list_that_grows_loses_nothing_whenever_a_signal_was_heard():
+    rooms, number = ("/checkpoint/memory/lists", "/checkpoint/log/growth", "/checkpoint/memory/lineages"), 0
+    said, given = {id: AIMessage(id, id=id) for id in "abc"}, {"messages": [HumanMessage("h", id="h")]}
+    graph = StateGraph(MessagesState)
+    graph.add_sequence([(id, lambda state, id=id: {"messages": [said[id]]}) for id in said]).add_edge(START, "a")
+
+    def run(app):
+        while True:
+            at = app.get_state(CONFIG)
+            if at.created_at is not None and not at.next:
+                return "".join(message.id for message in at.values["messages"])
+            app.invoke(given if at.created_at is None else None, CONFIG)
+
+    while True:
+        number += 1
+        app = graph.compile(checkpointer=InMemorySaver())
+        if not interrupted_at(number, rooms, lambda app=app: run(app)):
+            break
+        assert run(app) == "habc", f"moment {number}"
     assert number > 10
 
 

@@ -311,6 +311,31 @@ def test_a_graph_that_a_tool_calls_asks_through_it(open_agent, version):
     assert contents(app.invoke(Command(resume={first.id: "A", second.id: "B"}))) == ["a: A", "b: B"]
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_answer_that_a_graph_has_taken_counts_though_the_tool_around_it_failed_then(open_agent, caplog, count):
+    inner = StateGraph(MessagesState).add_node("review", lambda state: interrupt("review?") and None)
+    graph, failures = inner.add_edge(START, "review").compile(), [ConnectionError("once")]
+
+    @tool
+    def delegate() -> str:
+        """Delegate."""
+        graph.invoke({"messages": []})
+        if failures:
+            raise failures.pop()
+        return "done"
+
+    tools = ToolNode([delegate], wrap_tool_call=lambda request, execute: execute(request))
+    app = open_agent(
+        lambda saver: StateGraph(MessagesState).add_node("tools", tools).add_edge(START, "tools").compile(saver)
+    )
+    asked = app.invoke({"messages": [calls(*(call("delegate", f"c{n}") for n in range(count)))]})["__interrupt__"]
+    with pytest.raises(ConnectionError, match="once"):
+        app.invoke(Command(resume={question.id: "yes" for question in asked}))
+    assert contents(app.invoke(None)) == ["done"] * count
+    assert caplog.messages == []
+    assert not any("unread_answers" in snapshot.metadata for snapshot in app.history())
+
+
 def test_what_is_sent_to_the_tools_is_the_call_and_not_the_conversation(desk):
     """It is stored once for each call: with the conversation in it, a thread would grow ever faster."""
     wanted = calls(call("charge", "c1", amount=1), call("charge", "c2", amount=2))
@@ -322,9 +347,13 @@ def test_what_is_sent_to_the_tools_is_the_call_and_not_the_conversation(desk):
 def test_a_call_that_fails_while_its_run_is_being_stopped_is_nothing_to_warn_of():
     told: list[str] = []
 
+    class Late(CallFuture):
+        def cancel(self, msg: Any = None) -> bool:
+            return True  # and it fails a moment later
+
     class Scope:
         def call(self, node: Any, given: Any) -> Any:
-            self.future = CallFuture()
+            self.future = Late()
             return self.future
 
     async def main() -> None:
@@ -333,9 +362,9 @@ def test_a_call_that_fails_while_its_run_is_being_stopped_is_nothing_to_warn_of(
         waiting = asyncio.create_task(adone(None, scope))
         await asyncio.sleep(0)
         waiting.cancel()
-        await asyncio.wait([waiting])
-        scope.future.set_exception(OSError("no connection"))
         await asyncio.sleep(0)
+        scope.future.set_exception(OSError("no connection"))
+        await asyncio.wait([waiting])
         del scope.future
         gc.collect()
 

@@ -176,8 +176,11 @@ class ToolStep(ToolNode):
         return await aperform_store(effect)
 
     def _tasks_of(self, make: Make) -> CallTasks:
-        how = make.wanted, make.made, make
-        return CallTasks(self.name, self._one(*how), self._aone(*how), make.made.settled(make.wanted.calls))
+        how, settled = (make.wanted, make.made, make), make.made.settled(make.wanted.calls)
+        return CallTasks(self.name, self._one(*how), self._aone(*how), settled, self._is_in_thread)
+
+    def _is_in_thread(self, call: ToolCall) -> bool:
+        return not self.wraps and super()._is_in_thread(call)
 
     # One call
 

@@ -20,7 +20,7 @@ from signoff.bridge.threads import in_run, is_sync, is_tool, runs_beside_loop, t
 from signoff.constants import MISSING
 from signoff.errors import GraphRecursionError
 
-__all__ = ["kept"]
+__all__ = ["arun_of", "kept"]
 
 
 class _Picked(NamedTuple):
@@ -38,11 +38,11 @@ _DEEPEST = 150
 """About as many as Python itself lets a sync run call."""
 
 
-def kept(thing: Any) -> Callable[..., Any]:
+def kept(thing: Any, *, is_last: bool = True, is_beside: bool = False) -> Callable[..., Any]:
     """How to await a runnable of LangChain's, so that what it has done is not lost when its run is called off."""
     if not (is_sync(thing) or is_tool(thing) or _is_lambda(thing) or maker_of(thing)):
         return thing.ainvoke  # type: ignore[no-any-return]
-    noting, result = _noting(thing)
+    noting, result = _noting(thing, is_last=is_last, is_beside=is_beside)
 
     async def ainvoke(input: Any, config: Any = None, **kwargs: Any) -> Any:
         notes: Notes = {}
@@ -51,13 +51,42 @@ def kept(thing: Any) -> Callable[..., Any]:
             return await noting.ainvoke(input, config, **kwargs)
         except asyncio.CancelledError:
             scope = _scope.running.get()
-            if scope is None or not scope.host.is_stopping or not (found := result(notes)):
+            if scope is None or not scope.host.is_stopping or not is_last or not (found := result(notes)):
                 raise
             return found[0]
         finally:
             _notes.reset(token)
 
     return ainvoke
+
+
+def arun_of(tool: Any, **place: bool) -> Callable[..., Any]:
+    """How to await what a tool of LangChain's does, past what leaves it to a thread, or loses what was returned."""
+    if runs_beside_loop(tool):
+        return threaded(tool, **place)
+    runnable = _made_of(tool)
+    if runnable is None:
+        return tool._arun  # type: ignore[no-any-return]
+    call, twin = kept(runnable, **place), tool.model_copy()
+
+    @wraps(tool.coroutine)
+    async def coroutine(*args: Any, **kwargs: Any) -> Any:
+        if args:
+            return await call(*args, **kwargs)
+        callbacks = kwargs.pop("callbacks", None)  # the rest is what the runnable is given
+        return await call(kwargs, {"callbacks": callbacks})
+
+    twin.coroutine = coroutine
+    return twin._arun  # type: ignore[no-any-return]
+
+
+def _made_of(tool: Any) -> Any:
+    """The runnable that LangChain has made a tool of; None if it is another one's."""
+    coroutine: Any = getattr(tool, "coroutine", None)
+    if getattr(coroutine, "__module__", None) == "langchain_core.tools.convert":
+        return inspect.getclosurevars(coroutine).nonlocals.get("runnable")
+    owner: Any = getattr(coroutine, "__self__", None)
+    return owner if is_of_langchain(owner) and coroutine == owner.ainvoke else None
 
 
 def _noting(thing: Any, *, is_last: bool = True, is_beside: bool = False) -> Twin:
@@ -162,7 +191,7 @@ def _other_class() -> Any:
 
 async def _ran(tool: Any, place: dict[str, bool], input: Any, config: Any, **kwargs: Any) -> Any:
     """What a tool comes to. It is not run again to hand on what it has returned."""
-    arun, returned = threaded(tool, **place) if runs_beside_loop(tool) else tool._arun, list[Any]()
+    arun, returned = arun_of(tool, **place), list[Any]()
     call = _awaited(arun, place["is_beside"])
 
     @wraps(arun)

@@ -9,7 +9,7 @@ from signoff import _scope
 from signoff.bridge.beside import beside
 from signoff.drivers.aio_threads import in_thread
 
-__all__ = ["in_run", "is_sync", "is_sync_tool", "is_tool", "runs_beside_loop", "threaded"]
+__all__ = ["in_run", "is_sync", "is_sync_tool", "is_threaded", "is_tool", "runs_beside_loop", "threaded"]
 
 
 def is_sync_tool(tool: Any) -> bool:
@@ -25,6 +25,14 @@ def runs_beside_loop(tool: Any) -> bool:
     from langchain_core.tools import BaseTool
 
     return is_tool(tool) and type(tool)._arun is BaseTool._arun
+
+
+def is_threaded(tool: Any) -> bool:
+    """Whether something is a tool whose function an async run calls in a thread."""
+    from langchain_core.tools import BaseTool
+
+    of = type(tool)
+    return is_sync_tool(tool) or (runs_beside_loop(tool) and (of.arun, of.ainvoke) == (BaseTool.arun, BaseTool.ainvoke))
 
 
 def threaded(tool: Any, **place: bool) -> Callable[..., Any]:

@@ -149,7 +149,7 @@ class Driver(Ending):
         self.host.is_stopping = True
         while calls := [call for call in self.host.calls if not call.done()]:
             for call in calls:
-                call.cancel()
+                self.host.call_off(call)
             await asyncio.gather(*calls, return_exceptions=True)
 
     # Storage and streams

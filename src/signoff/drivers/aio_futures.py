@@ -46,7 +46,7 @@ class CallFuture(asyncio.Future[Any]):
         if self.making is None or self.done():
             return super().cancel(msg)
         if self.scope.pause is None and self.is_async:
-            self.is_given_up = self.making.cancel(msg)
+            self.is_given_up = self.scope.host.call_off(self.making, msg)
             return self.is_given_up
         self.heir = self.scope.also_wait()
         return super().cancel(msg)
@@ -66,16 +66,16 @@ class CallFuture(asyncio.Future[Any]):
 class ThreadFuture(Future[Any]):
     """The result of a call that a sync node makes, in its thread, while the call runs on the event loop."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, *, is_async: bool) -> None:
+    def __init__(self, scope: "Scope", *, is_async: bool) -> None:
         super().__init__()
-        self._loop, self._is_async = loop, is_async
+        self._scope, self._is_async = scope, is_async
         self.making: asyncio.Task[None] | None = None
         """What makes the call, as soon as the loop has begun with it."""
 
     def cancel(self) -> bool:
         is_cancelled = super().cancel()
-        if is_cancelled and self._is_async and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._call_off)
+        if is_cancelled and self._is_async and not self._scope.host.loop.is_closed():
+            self._scope.host.loop.call_soon_threadsafe(self._call_off)
         return is_cancelled
 
     is_given_up = False
@@ -92,7 +92,7 @@ class ThreadFuture(Future[Any]):
 
     def _call_off(self) -> None:
         if self.making is not None:
-            self.making.cancel()
+            self._scope.host.call_off(self.making)
 
 
 async def in_own_task(scope: "Scope", run: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
@@ -110,4 +110,4 @@ async def in_own_task(scope: "Scope", run: Callable[..., Coroutine[Any, Any, T]]
         except asyncio.CancelledError:
             if scope.pause is not None or running.done():
                 raise
-            running.cancel()
+            scope.host.call_off(running)

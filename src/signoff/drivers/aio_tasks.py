@@ -175,7 +175,7 @@ class AsyncScope(Scope):
         return self._new_future()
 
     def _future_of(self, task: Task) -> Any:
-        is_async = task.node.action.afunc is not None
+        is_async = task.node.action.afunc is not None and not task.node.in_thread
         future = self._new_future(is_async=is_async)
         if isinstance(future, CallFuture):
             future.scope, future.is_async = self, is_async
@@ -204,7 +204,7 @@ class AsyncScope(Scope):
                 return CallFuture(loop=loop)
         except RuntimeError:
             pass
-        return ThreadFuture(self.host.loop, is_async=is_async)
+        return ThreadFuture(self, is_async=is_async)
 
     async def _run_in_turn(self, task: Task, future: Any) -> None:
         """Make a call when there is room for it."""

@@ -89,6 +89,8 @@ class Host:
     """The event loop, of an async run."""
     is_stopping: bool = False
     """Whether an async run waits only for what it cannot call off."""
+    called_off: "set[Any] | None" = None
+    """The calls that were under way when an async run came to its end, and were called off: each is so once."""
     is_left: bool = False
     """Whether nobody waits any more until an async run that is called off has ended."""
     saver_error_id: int = 0
@@ -126,6 +128,15 @@ class Host:
         """The saver, of a run that is known to have one."""
         assert self.saver is not None, "asked only of a host with a saver"
         return self.saver
+
+    def call_off(self, making: Any, msg: Any = None) -> bool:
+        """Cancel what makes a call of an async run. If the run ends, once: then what it has done is on its way."""
+        if self.is_stopping:
+            self.called_off = self.called_off or set()
+            if making in self.called_off:
+                return not making.done()
+            self.called_off.add(making)
+        return bool(making.cancel(msg))
 
     @property
     def has_reader(self) -> bool:

@@ -161,7 +161,7 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
         if run.is_saved:
             yield from _save(run, task, outcome)
     elif outcome.error is not None:
-        run.failed_calls.add(task.id)
+        run.ended_calls.add(task.id)
     if has_cache and task not in settled:  # at last: if the call is called off here, its result is stored
         yield from remember([outcome], run.known)
     return outcome

@@ -95,6 +95,8 @@ class Node:
     """Whether streams leave it out."""
     passes_on: bool = False
     """Whether its result is for the task that calls it alone: one that cannot be stored is refused if that pauses."""
+    in_thread: bool = False
+    """Whether what an async run awaits here is at work in a thread, which nobody can call off."""
     waits_for: frozenset[str] = frozenset()
     """The nodes that lead to it, and without whose results it cannot run: while one of them is due it is not, and no
     caller may send the run here."""

@@ -142,8 +142,8 @@ class Run:
         """The questions of tasks that have finished without taking their answers, for the history."""
         self.called: dict[str, list[Write]] = {}
         """What the calls of the step under way have come to."""
-        self.failed_calls: set[str] = set()
-        """The ids of those that have failed."""
+        self.ended_calls: set[str] = set()
+        """The ids of those that are not among them: they have failed, or their results were for one task alone."""
         self.unkept: dict[str, NotStorable] = {}
         """Those whose results could not be stored, and need not be unless the task pauses that they are for."""
         self.updated_at: str | None = None
@@ -196,7 +196,7 @@ class Run:
     def end_step(self) -> None:
         """Forget what belongs to the step that is over."""
         self.known = None
-        if self.called or self.marks or self.failed_calls:
+        if self.called or self.marks or self.ended_calls:
             self.forget_calls()
         if (self.given or self.found) and not self.is_nested:  # others beside a nested run may not have got theirs yet
             self.given.clear()
@@ -210,10 +210,12 @@ class Run:
     def forget_calls(self) -> None:
         """Forget the calls of a step."""
         self.called, self.unkept, self.marks, self.places, self.repeated = {}, {}, {}, None, None
-        self.failed_calls = set()
+        self.ended_calls = set()
 
     def forget_passed(self, passed: Iterable[str]) -> None:
         """Forget the results of calls that were for one task alone, which has finished."""
+        if self.found:
+            self.ended_calls.update(passed)
         for id in passed:
             self.called.pop(id, None)
             self.unkept.pop(id, None)

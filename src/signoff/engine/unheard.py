@@ -82,7 +82,7 @@ def _left_in_calls(run: Run, task: Task) -> dict[str, str]:
     known = run.known
     if known is None or not known.asking_calls or task.caller is not None:
         return {}
-    over = calls_left(known, task) - run.called.keys() - run.failed_calls
+    over = calls_left(known, task) - run.called.keys() - run.ended_calls
     asked = [question for id in over for question in known.asking_calls.get(id, ())]
     return {question.id: shown(question.value) for question in asked if question.id in run.found}
 

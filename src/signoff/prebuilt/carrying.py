@@ -7,7 +7,7 @@ from langchain_core.messages.tool import ToolOutputMixin
 from langchain_core.tools import BaseTool
 
 from signoff._words.commands import Command
-from signoff.bridge.threads import runs_beside_loop, threaded
+from signoff.bridge.keeping import arun_of
 
 __all__ = ["carrying", "has_returned", "uncarried"]
 
@@ -33,7 +33,7 @@ class CarriedList(list[Any], ToolOutputMixin):
 
 def carrying(tool: BaseTool) -> BaseTool:
     """The same tool for one call, with Commands in its result carried."""
-    run, arun = tool._run, threaded(tool) if runs_beside_loop(tool) else tool._arun
+    run, arun = tool._run, arun_of(tool)
     returned: list[Any] = []
 
     @wraps(run)

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from signoff import _scope
 from signoff._words.questions import Interrupt, interrupt
+from signoff.bridge.threads import is_threaded
 from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.prebuilt._invoking import called_in_loop, check_sync
 from signoff.prebuilt.asked_before import own_questions
@@ -214,6 +215,11 @@ class AskingTool(BaseTool):
         except ValidationError as error:
             raise _NotUnderstood(f"the arguments do not fit: {listed(error.errors(include_url=False))}.") from error
         return told
+
+
+def in_thread(tool: BaseTool | None) -> bool:
+    """Whether an async run, too, calls a sync function for a tool, or for the one that it asks about."""
+    return is_threaded(tool.tool if isinstance(tool, AskingTool) else tool)
 
 
 def check_asking(tools: Mapping[str, BaseTool], scope: Any) -> None:

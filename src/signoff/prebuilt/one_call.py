@@ -15,6 +15,7 @@ from signoff.engine.program import Node
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.injection import ToolRuntime, injected, injections_of
+from signoff.prebuilt.interrupt import in_thread
 from signoff.prebuilt.made_before import Passing
 from signoff.prebuilt.tool_calls import Noted, adone, digest_of, done, hidden, own_config
 from signoff.prebuilt.tool_errors import ErrorHandler, HandleToolErrors, error_message, misfit, unknown_tool
@@ -138,4 +139,4 @@ class MakesCalls:
         call = request.tool_call
         name = f"run-{digest_of([call['id'], call['name'], call['args'], time])}"
         run, arun = (lambda _: drive(steps(), perform)), (lambda _: adrive(steps(), aperform))
-        return hidden(name, run, arun, passes_on=True, noted=noted)
+        return hidden(name, run, arun, passes_on=True, in_thread=in_thread(request.tool), noted=noted)

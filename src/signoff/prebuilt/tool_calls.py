@@ -46,9 +46,20 @@ async def aside_by_side(one: AsyncOne, calls: Sequence[ToolCall], config: Runnab
 class CallTasks:
     """Makes calls as tasks inside of the task that is running."""
 
-    def __init__(self, name: str, one: One, aone: AsyncOne, settled: Mapping[str | None, Any]) -> None:
-        """settled: what came of calls that are not made any more, by their ids."""
+    def __init__(
+        self,
+        name: str,
+        one: One,
+        aone: AsyncOne,
+        settled: Mapping[str | None, Any],
+        in_thread: Callable[[ToolCall], bool],
+    ) -> None:
+        """settled: what came of calls that are not made any more, by their ids.
+
+        in_thread: which of them an async run, too, calls a sync function for.
+        """
         self.name = name
+        self.in_thread = in_thread
         self.one = one
         self.aone = aone
         self.settled = settled
@@ -78,6 +89,7 @@ class CallTasks:
             name_of(self.name, call),
             lambda call: self.one(call, own_config(config)),
             lambda call: self.aone(call, own_config(config)),
+            in_thread=self.in_thread(call),
         )
 
 
@@ -87,11 +99,13 @@ def hidden(
     afunc: Callable[[Any], Any],
     *,
     passes_on: bool = False,
+    in_thread: bool = False,
     noted: Noted | None = None,
 ) -> Node:
     """A node for something that is done inside of a task, as a task of its own: its result is kept at once.
 
     passes_on: whether that task makes something else of it, so that what cannot be kept need not be.
+    in_thread: whether an async run, too, calls a sync function for it.
     """
     return Node(
         name,
@@ -101,6 +115,7 @@ def hidden(
         updates=lambda result: [(RETURN, result), *(noted(result) if noted is not None else ())],
         is_hidden=True,
         passes_on=passes_on,
+        in_thread=in_thread,
     )
 
 
@@ -117,10 +132,16 @@ async def adone(node: Node, scope: Any, given: str | None = None) -> Any:
 
 
 async def _over(futures: Sequence["asyncio.Future[Any]"]) -> None:
-    """Wait for calls. Who waits may be called off; that a call fails then, too, is nothing to warn of."""
+    """Wait for calls. Whoever gives up on them calls them off; that one fails then, too, is nothing to warn of."""
     for future in futures:
         future.add_done_callback(hear)
-    await asyncio.wait(futures)
+    try:
+        await asyncio.wait(futures)
+    except asyncio.CancelledError:
+        for future in futures:
+            future.cancel()
+        await asyncio.wait(futures)
+        raise
 
 
 def _result(future: Any) -> Any:

@@ -10,10 +10,10 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
 
 from signoff._loops import running_loop
-from signoff.drivers.aio_threads import in_thread
+from signoff.drivers.aio_threads import in_thread as in_thread_of
 from signoff.prebuilt._invoking import aperform, perform, scope_of
 from signoff.prebuilt.injection import InjectedState, InjectedStore, ToolRuntime
-from signoff.prebuilt.interrupt import check_asking
+from signoff.prebuilt.interrupt import check_asking, in_thread
 from signoff.prebuilt.made_before import MadeBefore, made_before
 from signoff.prebuilt.one_call import AsyncToolCallWrapper, MakesCalls, ToolCallRequest, ToolCallWrapper
 from signoff.prebuilt.tool_calls import (
@@ -149,7 +149,12 @@ class ToolNode(MakesCalls, Runnable[Any, Any]):
         return True
 
     def _tasks(self, wanted: Wanted, made: MadeBefore) -> CallTasks:
-        return CallTasks(self.name, self._one(wanted, made), self._aone(wanted, made), made.settled(wanted.calls))
+        one, aone = self._one(wanted, made), self._aone(wanted, made)
+        return CallTasks(self.name, one, aone, made.settled(wanted.calls), self._is_in_thread)
+
+    def _is_in_thread(self, call: ToolCall) -> bool:
+        """Whether an async run, too, calls a sync function for a call, right away."""
+        return self._awrap is None and (self._wrap is not None or in_thread(self.tools_by_name.get(call["name"])))
 
     def calls_in(self, input: Any) -> dict[str | None, ToolCall]:
         """The calls that an input brings, by id: what came of them is kept, though another one takes its place."""
@@ -193,4 +198,4 @@ class ToolNode(MakesCalls, Runnable[Any, Any]):
 
 async def _in_thread_of_run(one: Callable[[], Any], scope: Any) -> Any:
     """What a sync function comes to, in a thread: on the loop it could not wait for tasks which that has to run."""
-    return one() if scope is None or scope.host.loop is None else await in_thread(one, scope.host)
+    return one() if scope is None or scope.host.loop is None else await in_thread_of(one, scope.host)

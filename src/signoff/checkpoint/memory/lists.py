@@ -41,7 +41,9 @@ class Lists:
         """
         growing = self._growing.get(name)
         if growing is not None and growing.stored is before:
+            self._growing.pop(name, None)  # if a signal cuts this off, the list is packed anew
             growing.grow(packing, name, value, writes, is_told=is_told)
+            self._growing[name] = growing
         else:
             whole = _packed_whole(packing, name, value, before, writes)
             if whole is not None:
