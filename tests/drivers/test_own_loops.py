@@ -2,6 +2,7 @@
 
 import asyncio
 import operator
+from threading import Event, Timer
 from typing import Annotated, Any
 
 import pytest
@@ -33,8 +34,10 @@ def graph_of(node, saver=None):
     return StateGraph(State).add_node("node", node).add_edge(START, "node").compile(checkpointer=saver)
 
 
-def run(app, input, is_async):
-    return asyncio.run(app.ainvoke(input, CONFIG)) if is_async else app.invoke(input, CONFIG)
+def run(app, input, is_async, **options):
+    if is_async:
+        return asyncio.run(app.ainvoke(input, CONFIG, **options))
+    return app.invoke(input, CONFIG, **options)
 
 
 WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
@@ -94,6 +97,38 @@ def test_calls_of_tasks_are_awaited_there(is_async):
 
 
 @WAYS
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_call_that_a_loop_there_gives_up_is_waited_for_and_kept(is_async, durability):
+    under_way, given_up, paid = Event(), Event(), []
+
+    @task
+    def pay():
+        under_way.set()
+        assert given_up.wait(30)
+        paid.append("rent")
+        return "rent"
+
+    async def ask():
+        await asyncio.to_thread(under_way.wait, 30)
+        return interrupt("sure?")
+
+    async def both():
+        return await asyncio.gather(pay(), ask())
+
+    def node(state):
+        try:
+            return {"log": asyncio.run(both())}
+        finally:
+            Timer(0.02, given_up.set).start()  # the node is over by then
+
+    app = graph_of(node, InMemorySaver())
+    run(app, {"log": []}, is_async, durability=durability)
+    assert paid == ["rent"]
+    assert run(app, Command(resume="yes"), is_async, durability=durability) == {"log": ["rent", "yes"]}
+    assert paid == ["rent"]
+
+
+@WAYS
 def test_a_failure_there_is_the_nodes(is_async):
     async def fail(state):
         raise LookupError("not today")
@@ -101,3 +136,70 @@ def test_a_failure_there_is_the_nodes(is_async):
     inner = graph_of(fail)
     with pytest.raises(LookupError, match="not today"):
         run(graph_of(lambda state: asyncio.run(inner.ainvoke({"log": []}))), {"log": []}, is_async)
+
+
+@WAYS
+def test_a_loop_there_that_ends_waits_for_the_graphs_that_it_calls_off(is_async):
+    under_way, let_go, paid = Event(), Event(), []
+
+    def pay(state):
+        under_way.set()
+        assert let_go.wait(30)
+        paid.append("rent")
+        return {"log": ["rent"]}
+
+    async def fail_once():
+        await asyncio.to_thread(under_way.wait, 30)
+        if not let_go.is_set():
+            Timer(0.02, let_go.set).start()  # the loop calls off everything by then
+            raise LookupError("not today")
+
+    async def both():
+        return (await asyncio.gather(inner.ainvoke({"log": []}), fail_once()))[0]
+
+    inner = graph_of(pay)
+    app = graph_of(lambda state: asyncio.run(both()), InMemorySaver())
+    with pytest.raises(LookupError, match="not today"):
+        run(app, {"log": []}, is_async)
+    assert paid == ["rent"]
+    assert run(app, None, is_async) == {"log": ["rent"]}
+    assert paid == ["rent"]
+
+
+@WAYS
+def test_what_a_loop_there_leaves_undone_is_not_waited_for(is_async):
+    tries = []
+
+    async def take_long(state):
+        await asyncio.sleep(60 if len(tries) == 1 else 0)
+        return {"log": ["at last"]}
+
+    async def fail_once():
+        tries.append("")
+        await asyncio.sleep(0)
+        if len(tries) == 1:
+            raise LookupError("not today")
+
+    async def both():
+        return (await asyncio.gather(inner.ainvoke({"log": []}), fail_once()))[0]
+
+    def node(state):
+        loops.append(asyncio.new_event_loop())
+        return loops[-1].run_until_complete(both())
+
+    loops, inner = [], graph_of(take_long)
+    app = graph_of(node, InMemorySaver())
+    with pytest.raises(LookupError, match="not today"):
+        run(app, {"log": []}, is_async)
+    assert run(app, None, is_async) == {"log": ["at last"]}
+    for loop in loops:
+        end(loop)
+
+
+def end(loop):
+    """End what a loop has left undone."""
+    left = asyncio.all_tasks(loop)
+    for one in left:
+        one.cancel()
+    loop.run_until_complete(asyncio.wait(left) if left else asyncio.sleep(0))
+    loop.close()

@@ -64,19 +64,7 @@ class CallFuture(asyncio.Future[Any]):
 
 
 class ThreadFuture(Future[Any]):
-    """The result of a call that a sync node makes, in its thread, while the call runs on the event loop."""
-
-    def __init__(self, scope: "Scope", *, is_async: bool) -> None:
-        super().__init__()
-        self._scope, self._is_async = scope, is_async
-        self.making: asyncio.Task[None] | None = None
-        """What makes the call, as soon as the loop has begun with it."""
-
-    def cancel(self) -> bool:
-        is_cancelled = super().cancel()
-        if is_cancelled and self._is_async and not self._scope.host.loop.is_closed():
-            self._scope.host.loop.call_soon_threadsafe(self._call_off)
-        return is_cancelled
+    """The result of a call for a sync node, which waits for it in its thread."""
 
     is_given_up = False
     """Threads hear what there is to hear."""
@@ -85,10 +73,43 @@ class ThreadFuture(Future[Any]):
         """A thread may have an event loop of its own."""
         return asyncio.wrap_future(self).__await__()
 
-    def end(self, making: "asyncio.Task[None]") -> None:
+    def end(self, making: "asyncio.Task[None] | None" = None) -> None:
         """Hear that nobody makes the call any more: if there is no outcome yet, it was called off."""
         with suppress(InvalidStateError):
             self.set_exception(asyncio.CancelledError())
+
+
+class CallOfThread(ThreadFuture):
+    """The same of a call that runs on the event loop of the node's run.
+
+    Whoever gives up on it hears that at once; and what goes on all the same, the task waits for.
+    """
+
+    def __init__(self, scope: "Scope", *, is_async: bool) -> None:
+        super().__init__()
+        self._scope, self._is_async = scope, is_async
+        self.making: asyncio.Task[None] | None = None
+        """What makes the call, as soon as the loop has begun with it."""
+        self.heir: Any = None
+        """Who is told the outcome, if whoever waited for it has given up."""
+
+    def cancel(self) -> bool:
+        loop = self._scope.host.loop
+        if self.done() or loop.is_closed():
+            return super().cancel()
+        if not self._is_async or self._scope.pause is not None:
+            self.heir = self._scope.also_wait()
+        is_cancelled = super().cancel()
+        if not is_cancelled and self.heir is not None:
+            self.heir.end()  # the call has just come to its end
+        elif is_cancelled and self.heir is None:
+            loop.call_soon_threadsafe(self._call_off)
+        return is_cancelled
+
+    def end(self, making: "asyncio.Task[None] | None" = None) -> None:
+        super().end(making)
+        if self.heir is not None:
+            self.heir.end(making)
 
     def _call_off(self) -> None:
         if self.making is not None:
@@ -104,10 +125,14 @@ async def in_own_task(scope: "Scope", run: Callable[..., Coroutine[Any, Any, T]]
         scope.calls.append(running)  # the task waits for it, though it begins a moment later
         scope.host.calls.add(running)  # and if the task is called off as it waits, the run does
         running.add_done_callback(scope.host.calls.discard)
+    is_called_off = False
     while True:
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
             if scope.pause is not None or running.done():
                 raise
-            scope.host.call_off(running)
+            # Not if its loop has just cancelled everything: whoever is cancelled twice is let go before the end.
+            if is_called_off or not running.cancelling():
+                scope.host.call_off(running)
+            is_called_off = True

@@ -14,7 +14,7 @@ from signoff import _scope
 from signoff._ambient import OF_TASK
 from signoff._loops import begun, hear
 from signoff._words.questions import Interrupt
-from signoff.drivers.aio_futures import CallFuture, ThreadFuture
+from signoff.drivers.aio_futures import CallFuture, CallOfThread, ThreadFuture
 from signoff.drivers.aio_threads import in_thread
 from signoff.drivers.calling import questions_of
 from signoff.drivers.host import Host
@@ -136,6 +136,7 @@ class AsyncScope(Scope):
         await asyncio.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
 
     async def _settle(self, concludes: bool = False) -> tuple[Interrupt[Any], ...]:
+        self.drop_stranded()
         while await self._has_more(concludes):
             running = [call for call in self.calls if not call.done()]
             await asyncio.wait([call if asyncio.isfuture(call) else _wrapped(call) for call in running])
@@ -172,14 +173,22 @@ class AsyncScope(Scope):
         return asyncio.Semaphore(limit)
 
     def _unstarted(self) -> Any:
-        return self._new_future()
+        return CallFuture(loop=self.host.loop) if self._is_on_loop() else ThreadFuture()
 
     def _future_of(self, task: Task) -> Any:
         is_async = task.node.action.afunc is not None and not task.node.in_thread
-        future = self._new_future(is_async=is_async)
-        if isinstance(future, CallFuture):
-            future.scope, future.is_async = self, is_async
+        if not self._is_on_loop():
+            return CallOfThread(self, is_async=is_async)
+        future = CallFuture(loop=self.host.loop)
+        future.scope, future.is_async = self, is_async
         return future
+
+    def _is_on_loop(self) -> bool:
+        """Whether it is the loop of the run that somebody is on, and not a thread, which may have a loop of its own."""
+        try:
+            return asyncio.get_running_loop() is self.host.loop
+        except RuntimeError:
+            return False
 
     def _start(self, task: Task, future: Any) -> None:
         context = contextvars.copy_context()
@@ -189,22 +198,16 @@ class AsyncScope(Scope):
             self.host.loop.call_soon_threadsafe(self._make, task, future, context)
 
     def _make(self, task: Task, future: Any, context: contextvars.Context) -> None:
-        """Make a call on the event loop."""
+        """Make a call on the event loop, unless a thread has given up on it before that."""
+        if future.cancelled():
+            future.end()
+            return
         run = self._run_call if self.turns is None else self._run_in_turn
         future.making = making = begun(self.host.loop, run, task, future, context=context)
         # The loop itself keeps only weak references to its tasks.
         self.host.calls.add(making)
         making.add_done_callback(self.host.calls.discard)
         making.add_done_callback(future.end)  # also if it was called off before it had begun
-
-    def _new_future(self, *, is_async: bool = False) -> Any:
-        """A future to await on the loop, or to wait for in a thread that a sync node runs in, and on a loop there."""
-        try:
-            if (loop := asyncio.get_running_loop()) is self.host.loop:
-                return CallFuture(loop=loop)
-        except RuntimeError:
-            pass
-        return ThreadFuture(self, is_async=is_async)
 
     async def _run_in_turn(self, task: Task, future: Any) -> None:
         """Make a call when there is room for it."""

@@ -31,7 +31,7 @@ class Scope(Knowing):
     """One task while it runs. Everything but the task itself is made when somebody asks for it."""
 
     __slots__ = (
-        "asides", "asked", "beat", "beside", "calls", "came_to", "failed", "has_room", "heartbeat", "host",
+        "asides", "asked", "beat", "beside", "calls", "came_to", "elsewhere", "failed", "has_room", "heartbeat", "host",
         "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left", "lines", "made", "nested",
         "output", "passed", "past", "pause", "refusal", "stands_for", "task", "turns", "way", "writes",
     )  # fmt: skip
@@ -67,6 +67,8 @@ class Scope(Knowing):
     """The graphs that the task has called, once there are any."""
     calls: list[Any]
     """The calls of @task functions that the task has made, and of graphs beside it: a future each."""
+    elsewhere: tuple[tuple[Any, Any], ...]
+    """The event loops beside the run's on which graphs are called, each with the future of one."""
     made: CallsMade | None
     """What there is to know of them, once there are any."""
     stands_for: tuple[Callable[[], str], Any] | None
@@ -113,7 +115,7 @@ class Scope(Knowing):
         self.is_at_edges = False
         self.pause = self._runtime = self._config = self.output = self.made = self.nested = self.led_by = None
         self.stands_for, self.way = None, ""
-        self.asked, self.past, self.beside, self.left, self.passed = 0, 0, (), (), ()
+        self.asked, self.past, self.beside, self.left, self.passed, self.elsewhere = 0, 0, (), (), (), ()
         self.has_room = False
         self.writes = self.asides = self.calls = self.failed = self.came_to = self.keys = self.lines = _NOTHING
 
@@ -198,12 +200,23 @@ class Scope(Knowing):
         """From now on the task does itself what a call is for: what it calls goes by the name of that."""
         self.stands_for = name, input
 
-    def also_wait(self) -> Any:
-        """A future of something that goes on beside the task, as a graph that is called there: the task awaits it."""
+    def also_wait(self, loop: Any = None) -> Any:
+        """A future of something that goes on beside the task, as a graph that is called there: the task awaits it.
+
+        loop: the event loop that it is on, if that may be another one than the run's.
+        """
         self.make_room()
         future = self._unstarted()
+        if loop is not None and loop is not self.host.loop:
+            self.elsewhere = (*self.elsewhere, (loop, future))
         self.calls.append(future)
         return future
+
+    def drop_stranded(self) -> None:
+        """See that nobody goes on with what was called on an event loop of the node's own that has stopped since."""
+        for loop, future in self.elsewhere:
+            if not (loop.is_running() or future.done()):
+                future.set_exception(RuntimeError("The event loop that it was called on has stopped."))
 
     def _in_turn(self, limit: int) -> Any:
         raise NotImplementedError

@@ -89,6 +89,7 @@ class SyncScope(Scope):
         if type(effect) is Sleep:
             return time.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
         if type(effect) is Settle:
+            self.drop_stranded()
             unclear = (future for future in self.calls if not (future.has_result or future.cancelled()))
             return questions_of(future.exception() for future in unclear)
         return effect.notify()
@@ -96,6 +97,7 @@ class SyncScope(Scope):
     def call_off(self) -> None:
         """The run ends: the calls that nobody has begun with are not made, and those under way are waited for."""
         self.is_over = True
+        self.drop_stranded()
         under_way = [future for future in self.calls if not future.cancel()]
         for future in under_way:
             if not future.has_result:

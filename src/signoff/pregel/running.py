@@ -89,7 +89,7 @@ def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
 
 def _beside(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
     """The same for a run that a coroutine or a thread beside the task has called: the task ends after it."""
-    future = parent.also_wait()
+    future = parent.also_wait(host.loop)
     try:
         if host.announces is not None:
             yield host.announces
