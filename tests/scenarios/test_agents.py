@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ def test_agents_ask_first_on_every_saver(way, request, tmp_path):
 def test_another_process_answers_them_on_every_saver(request, tmp_path):
     places = [("sqlite", str(tmp_path / "threads.db")), place_on("postgres", request), place_on("redis", request)]
     names = ["21 edit", "22", "23", "24", "25", "26"]
-    jobs = [_begun(name, place, tmp_path, way) for place in places for way in (False, True) for name in names]
+    ways = cycle((False, True, True, False, False, True, True))  # each scene in both, on one saver or another
+    jobs = [_begun(name, place, tmp_path, next(ways)) for place in places for name in names]
     done = subprocess.run(
         [sys.executable, "-m", "scenarios.agent_scenes"],
         cwd=Path(__file__).parents[1],
