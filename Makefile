@@ -17,9 +17,7 @@ demo: $(ENV)/ready  ## See a run pause, answer it, see it go on.
 # The files of tests are kept in memory where there is room for them: they are many, and each is opened again and again.
 IN_MEMORY := $(shell free=$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }'); \
 	test -w /dev/shm && test "$${free:-0}" -gt 4000000 && echo TMPDIR=/dev/shm)
-# One process more than there are processors: some tests wait, for a disk, a server or a lease.
-WORKERS = $(shell $(RUN) -c "import os; print((os.cpu_count() or 1) + 1)")
-PYTEST = $(IN_MEMORY) $(RUN) -m pytest -n $(WORKERS) --dist worksteal
+PYTEST := $(IN_MEMORY) $(RUN) -m pytest -n auto --dist worksteal
 
 test: $(ENV)/ready  ## Run every test.
 	$(PYTEST)

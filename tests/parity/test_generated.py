@@ -172,9 +172,9 @@ def _lived(shape: Shape):
     return program
 
 
-FEW = settings(max_examples=25, derandomize=True, database=None)
-MANY = settings(FEW, max_examples=50)
-SOME = settings(FEW, max_examples=30)
+FEW = settings(max_examples=18, derandomize=True, database=None)
+MANY = settings(FEW, max_examples=32)
+SOME = settings(FEW, max_examples=20)
 
 
 @MANY

@@ -242,7 +242,7 @@ def _same_in_both(chunk: Shown) -> Shown:
     return (ns, mode, "a pause") if is_pause else chunk
 
 
-FEW = settings(max_examples=15, derandomize=True, database=None)
+FEW = settings(max_examples=11, derandomize=True, database=None)
 WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 
 

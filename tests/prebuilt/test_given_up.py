@@ -18,7 +18,6 @@ from .models import ScriptedModel, call, calls, scripted
 
 CONFIG: Any = {"configurable": {"thread_id": "1"}}
 USER: Any = {"messages": [("user", "hi")]}
-A_WHILE_S = 0.01
 
 
 class Slow:
@@ -26,12 +25,12 @@ class Slow:
 
     def __init__(self) -> None:
         self.noted: list[str] = []
-        self.is_again: asyncio.Event | None = None
+        self.is_under_way, self.is_again = asyncio.Event(), asyncio.Event()
 
     async def __call__(self) -> str:
         try:
-            if self.is_again is None:
-                self.is_again = asyncio.Event()
+            if not self.is_under_way.is_set():
+                self.is_under_way.set()
                 await self.is_again.wait()
             self.is_again.set()
         except asyncio.CancelledError:
@@ -54,21 +53,23 @@ class Slow:
 
         return [pay, look]
 
+    async def twice(self, execute: Any, *args: Any) -> Any:
+        """Give up as soon as it is under way, as after a timeout, and try again."""
+        trying = asyncio.ensure_future(execute(*args))
+        under_way = asyncio.ensure_future(self.is_under_way.wait())
+        await asyncio.wait({trying, under_way}, return_when=asyncio.FIRST_COMPLETED)
+        under_way.cancel()
+        if not trying.done():
+            trying.cancel()
+            await asyncio.wait({trying})
+        return await execute(*args) if trying.cancelled() else trying.result()
 
-async def twice(execute: Any, *args: Any) -> Any:
-    """Give up after a while, and try again."""
-    try:
-        return await asyncio.wait_for(execute(*args), A_WHILE_S)
-    except TimeoutError:
-        return await execute(*args)
-
-
-async def around(request: Any, execute: Any) -> Any:
-    return await twice(execute, request)
+    async def around(self, request: Any, execute: Any) -> Any:
+        return await self.twice(execute, request)
 
 
 def a_wrapper(slow: Slow, model: Any, saver: Any) -> Any:
-    tools = ToolNode(slow.tools, awrap_tool_call=around)
+    tools = ToolNode(slow.tools, awrap_tool_call=slow.around)
     return with_model(model, tools, saver)
 
 
@@ -76,12 +77,15 @@ def a_node(slow: Slow, model: Any, saver: Any) -> Any:
     tools = ToolNode(slow.tools)
 
     async def node(state: Any) -> Any:
-        return await twice(tools.ainvoke, state)
+        return await slow.twice(tools.ainvoke, state)
 
     return with_model(model, node, saver)
 
 
 def middleware(slow: Slow, model: Any, saver: Any) -> Any:
+    async def around(request: Any, execute: Any) -> Any:
+        return await slow.around(request, execute)
+
     return create_agent(model, slow.tools, middleware=[wrap_tool_call(around)], checkpointer=saver)
 
 
@@ -113,6 +117,9 @@ def test_so_is_a_model(is_saved):
             await slow()
             return self._generate(messages)
 
+    async def around(request: Any, execute: Any) -> Any:
+        return await slow.around(request, execute)
+
     app = create_agent(
         Model(), middleware=[wrap_model_call(around)], checkpointer=InMemorySaver() if is_saved else None
     )
@@ -122,11 +129,12 @@ def test_so_is_a_model(is_saved):
 
 @pytest.mark.parametrize("wanted", [["pay"], ["pay", "look"]], ids=["one", "two"])
 def test_a_tool_in_a_thread_that_is_given_up_is_over_before_its_node_is(wanted):
-    may_end, noted = threading.Event(), []
+    under_way, may_end, noted = threading.Event(), threading.Event(), []
 
     @tool
     def pay() -> str:
         """Pay."""
+        under_way.set()
         may_end.wait(10)
         noted.append("paid")
         return "paid"
@@ -137,12 +145,15 @@ def test_a_tool_in_a_thread_that_is_given_up_is_over_before_its_node_is(wanted):
         return "seen"
 
     async def around(request: Any, execute: Any) -> Any:
-        try:
-            return await asyncio.wait_for(execute(request), A_WHILE_S)
-        except TimeoutError:
-            noted.append("given up")
-            asyncio.get_running_loop().call_later(A_WHILE_S, may_end.set)
-            return ToolMessage("too slow", tool_call_id=request.tool_call["id"])
+        trying = asyncio.ensure_future(execute(request))
+        if request.tool_call["name"] == "look":
+            return await trying
+        await asyncio.to_thread(under_way.wait, 10)
+        trying.cancel()
+        await asyncio.wait({trying})
+        noted.append("given up")
+        asyncio.get_running_loop().call_later(0.01, may_end.set)
+        return ToolMessage("too slow", tool_call_id=request.tool_call["id"])
 
     tools = ToolNode([pay, look], awrap_tool_call=around)
     graph = StateGraph(MessagesState).add_node("tools", tools).add_node("last", lambda state: noted.append("over"))

@@ -144,7 +144,7 @@ def assert_harmless(data: bytes) -> None:
         pass
 
 
-@settings(quick, max_examples=500)
+@settings(quick, max_examples=300)
 @given(st.binary(max_size=300))
 def test_random_bytes_are_harmless(data):
     assert_harmless(wire.FORMAT + data)
@@ -166,7 +166,7 @@ typed = st.recursive(
 )  # fmt: skip
 
 
-@settings(quick, max_examples=600)
+@settings(quick, max_examples=350)
 @given(st.sampled_from(CODES), typed)
 def test_random_payloads_under_our_codes_are_harmless(code, state):
     assert_harmless(wire.FORMAT + msgpack.packb(as_extension(code, state)))
