@@ -56,7 +56,7 @@ class CallFuture(asyncio.Future[Any]):
         if isinstance(exception, GraphBubbleUp):
             self.exception()  # a pause that nobody waits for is nothing to warn of: it is asked all the same
 
-    def end(self, making: "asyncio.Task[None]") -> None:
+    def end(self, making: "asyncio.Task[None] | None" = None) -> None:
         """Hear that nobody makes the call any more: if there is no outcome yet, it was called off."""
         if self.heir is not None:
             self.heir.cancel()
