@@ -12,7 +12,7 @@ from typing import Any
 
 from signoff import _scope
 from signoff._ambient import OF_TASK
-from signoff._loops import begun, hear
+from signoff._loops import begun, hear, running_loop
 from signoff._words.questions import Interrupt
 from signoff.drivers.aio_futures import CallFuture, CallOfThread, ThreadFuture
 from signoff.drivers.aio_threads import in_thread
@@ -185,10 +185,7 @@ class AsyncScope(Scope):
 
     def _is_on_loop(self) -> bool:
         """Whether it is the loop of the run that somebody is on, and not a thread, which may have a loop of its own."""
-        try:
-            return asyncio.get_running_loop() is self.host.loop
-        except RuntimeError:
-            return False
+        return running_loop() is self.host.loop
 
     def _start(self, task: Task, future: Any) -> None:
         context = contextvars.copy_context()

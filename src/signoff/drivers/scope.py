@@ -208,7 +208,8 @@ class Scope(Knowing):
         self.make_room()
         future = self._unstarted()
         if loop is not None and loop is not self.host.loop:
-            self.elsewhere = (*self.elsewhere, (loop, future))
+            with in_turn:
+                self.elsewhere = (*self.elsewhere, (loop, future))
         self.calls.append(future)
         return future
 

@@ -7,31 +7,17 @@ from langchain_core.messages import AIMessage
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.checks import check_limits
 from signoff.agents.middleware.decorators import hook_config
+from signoff.agents.middleware.limits import LimitExceeded
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr, ResponseT
 from signoff.channels import UntrackedValue
-from signoff.errors import InvalidInput, SignoffError
+from signoff.errors import InvalidInput
 from signoff.typing import ContextT
 
 __all__ = ["ModelCallLimitExceededError", "ModelCallLimitMiddleware", "ModelCallLimitState"]
 
 
-class ModelCallLimitExceededError(SignoffError):
+class ModelCallLimitExceededError(LimitExceeded):
     """The model was called as often as it may be."""
-
-    def __init__(
-        self,
-        told: str,
-        *,
-        thread_count: int = 0,
-        run_count: int = 0,
-        thread_limit: int | None = None,
-        run_limit: int | None = None,
-    ) -> None:
-        super().__init__(told)
-        self.thread_count = thread_count
-        self.run_count = run_count
-        self.thread_limit = thread_limit
-        self.run_limit = run_limit
 
 
 class ModelCallLimitState(AgentState[ResponseT]):

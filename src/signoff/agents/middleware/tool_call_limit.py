@@ -7,9 +7,10 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.checks import check_limits, check_text
 from signoff.agents.middleware.decorators import hook_config
+from signoff.agents.middleware.limits import LimitExceeded
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr, ResponseT
 from signoff.channels import UntrackedValue
-from signoff.errors import InvalidInput, SignoffError
+from signoff.errors import InvalidInput
 from signoff.prebuilt.agent_routes import pending
 from signoff.prebuilt.tool_errors import error_message
 from signoff.typing import ContextT
@@ -24,24 +25,11 @@ ALL = "__all__"
 """What stands for every tool in the counts."""
 
 
-class ToolCallLimitExceededError(SignoffError):
+class ToolCallLimitExceededError(LimitExceeded):
     """Tools were to be called more often than they may be; the counts are those that it would have come to."""
 
-    def __init__(
-        self,
-        told: str,
-        *,
-        thread_count: int = 0,
-        run_count: int = 0,
-        thread_limit: int | None = None,
-        run_limit: int | None = None,
-        tool_name: str | None = None,
-    ) -> None:
-        super().__init__(told)
-        self.thread_count = thread_count
-        self.run_count = run_count
-        self.thread_limit = thread_limit
-        self.run_limit = run_limit
+    def __init__(self, told: str, *, tool_name: str | None = None, **numbers: Any) -> None:
+        super().__init__(told, **numbers)
         self.tool_name = tool_name
 
 
