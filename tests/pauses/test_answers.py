@@ -100,6 +100,15 @@ def test_an_answered_id_is_refused_and_says_who_answered(open_app):
     assert app.invoke(Command(resume={ids["two"]: 2})) == {"log": [1, 2]}
 
 
+def test_a_late_answer_is_told_of_the_last_one_that_was_given(open_app):
+    app = open_app(beside(ask=lambda state: {"log": [interrupt(number) for number in range(6)]}))
+    app.invoke(NEW)
+    for number in range(6):
+        app.invoke(Command(resume=number))
+    with pytest.raises(AlreadyAnswered, match=r"\(5\) was answered"):
+        app.invoke(Command(resume="late"))
+
+
 def test_an_answer_to_a_thread_that_has_not_begun_is_refused(open_app):
     app = open_app(beside(ask=asking()))
     with pytest.raises(InvalidAnswer, match="There is no open question"):
@@ -189,6 +198,17 @@ def test_an_answer_at_the_end_of_an_old_turn_is_refused_and_changes_nothing(open
     before = app.get_state()
     with pytest.raises(InvalidAnswer, match="at an old checkpoint"):
         app.invoke(Command(resume="yes"), ended)
+    assert app.get_state() == before
+
+
+def test_an_answer_to_what_was_asked_at_an_old_checkpoint_is_refused_in_a_graph_with_breakpoints_too(open_app):
+    app = open_app(line(ask=asking()), interrupt_after=["ask"])
+    app.invoke(NEW)
+    asked = app.get_state().config
+    app.invoke(Command(resume="yes"))
+    before = app.get_state()
+    with pytest.raises(InvalidAnswer, match="at an old checkpoint"):
+        app.invoke(Command(resume="no"), asked)
     assert app.get_state() == before
 
 

@@ -155,7 +155,7 @@ def already_given(resume: Any, given: dict[str, Answer]) -> AlreadyAnswered | No
     meant = next((by_key.get(name, name) for name in names if name in given or name in by_key), None)
     if meant is None and names_questions(resume):
         return None
-    question_id = next(reversed(given)) if meant is None else meant
+    question_id = max(given, key=lambda id: given[id].get("at", "")) if meant is None else meant
     return taken(question_id, given[question_id])
 
 

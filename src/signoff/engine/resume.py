@@ -42,7 +42,8 @@ def go_on(
     late = (yield from late_arrivals(run, state, saved, due, is_old=is_old)) if run.program.joins else []
     if is_old:
         if command is not None:
-            _check_at_old(run, state, command, may_go_on=marked and bool(due) and run.has_breakpoints)
+            asks = run.known is not None and bool(run.known.asked)
+            _check_at_old(run, state, command, may_go_on=bool(due) and run.has_breakpoints and not asks)
         yield from _fork(run, state, ledger, saved)
         due = due_by_id(run, state)
     if command is not None and (yield from _obey(run, state, ledger, saved, due, command, late, is_stopped=marked)):
