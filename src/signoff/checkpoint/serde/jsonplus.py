@@ -95,12 +95,9 @@ class JsonPlusSerializer(SerializerProtocol):
 
     def loads_all(self, many: Sequence[tuple[str, bytes]]) -> list[Any]:
         """The values of many tags and bytes that this process has written: much quicker than value by value."""
-        if not many:
-            return []
-        tags, data = zip(*many, strict=True)
-        if set(tags) != {"msgpack"}:
+        if not {tag for tag, _ in many} <= {"msgpack"}:
             return [self.loads_typed(one) for one in many]
-        return (self._codec or self._open()).loads_all(data)  # type: ignore[no-any-return]
+        return (self._codec or self._open()).loads_all([data for _, data in many])  # type: ignore[no-any-return]
 
     def loads_lists(self, many: Sequence[bytes]) -> list[list[Any]]:
         """The lists of many bytes that would have the tag `msgpack`: much quicker than item by item."""
