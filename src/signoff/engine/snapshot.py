@@ -30,6 +30,14 @@ def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
     """
     state = restored(program, saved, ns)
     known = pending.by_task(saved.pending_writes)
+    if known.results:
+        _add_results(program, state, known)
+    program = with_gone(program, state, known)
+    return program, state, known, tasks_with_gone(program, state, known)
+
+
+def _add_results(program: Program, state: State, known: Pending) -> None:
+    """Add to a state what was written beside the results of its tasks, as far as the program has a place for it."""
     known.results, gone = fit_results(program, known.results)
     state.gone = {**state.gone, **gone}
     for writes in pending.added_writes(known):
@@ -38,8 +46,6 @@ def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
         except Exception:
             if not unread_in((state.values, writes)):
                 raise
-    program = with_gone(program, state, known)
-    return program, state, known, tasks_with_gone(program, state, known)
 
 
 def is_answered(due: Due) -> bool:

@@ -70,9 +70,9 @@ def shown_at(
     around: dict[str, str] = saved.metadata.get("parents", {}) if inside is None else inside
     due = *_, tasks = due_at(graph.program, saved, ns)
     nested: dict[str, Any] = {}
-    run = run or _run_at(graph, saved, ns)
     for task in tasks:
         if task.keeps_graph:
+            run = run or _run_at(graph, saved, ns)
             nested[task.id] = yield from _nested_state(saved, task, subgraphs, run, around)
     is_past = not is_head and is_answered(due) and (yield from _is_past(saved))
     shown = snapshot(saved, due, nested, is_head=is_head, is_past=is_past)
