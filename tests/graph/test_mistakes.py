@@ -723,6 +723,19 @@ def test_the_name_of_a_node_behind_its_function_is_not_dropped():
         StateGraph(Log).add_node(work, "review")
 
 
+def test_a_node_that_reads_its_thread_with_its_own_config_is_told_to_leave_the_namespace_out():
+    """Its namespace is that of the graph inside of it, and there is none: it would see nothing."""
+
+    def look(state, config):
+        return {"log": [app.get_state(config).values]}
+
+    app = StateGraph(Log).add_node(look).add_edge(START, "look").compile(checkpointer=InMemorySaver())
+    with pytest.raises(
+        InvalidInput, match="'look', which is no nested graph.* Leave checkpoint_ns out to read the thread"
+    ):
+        app.invoke({"log": []}, {"configurable": {"thread_id": "1"}})
+
+
 def test_a_name_behind_a_node_of_that_name_is_taken():
     """As some write it down for tools: nothing is left out, so there is nothing to refuse."""
     graph = StateGraph(Log).add_node(work, "work").add_node(ToolNode([], name="tools"), "tools")
