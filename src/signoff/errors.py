@@ -14,7 +14,7 @@ Exception
     ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
     │   ├── MissingThreadId  a saver needs configurable.thread_id
     │   ├── InvalidContext   the context does not fit the graph's context_schema (also a TypeError)
-    │   ├── NeedsAsync       a sync run comes to an async function (also a TypeError and a RuntimeError)
+    │   ├── NeedsAsync       a sync run comes to what is async, or has a timeout (also a TypeError and a RuntimeError)
     │   ├── StreamMisused    a projection of a run was read, or filled, as it cannot be (also both of these)
     │   ├── EmptyInputError  there is nothing to run: no input and nothing saved
     │   └── OutsideOfRun     interrupt() and its like, where nothing runs (also a RuntimeError)
@@ -125,7 +125,7 @@ class InvalidContext(InvalidInput, TypeError):
 
 
 class NeedsAsync(InvalidInput, TypeError, RuntimeError):
-    """A sync run comes to a node, task or tool that is async only."""
+    """A sync run comes to a node, task or tool that is async only, or has a timeout."""
 
 
 class StreamMisused(InvalidInput, TypeError, RuntimeError):

@@ -56,7 +56,7 @@ class ExecutionInfo:
 
 
 class RunControl:
-    """A handle on a run, given with `invoke(..., control=...)`: ask it to stop at the end of a step."""
+    """A handle on a run, given with `invoke(..., control=...)`, or found in a runtime: ask it to stop after a step."""
 
     __slots__ = ("drain_reason",)
 

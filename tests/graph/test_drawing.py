@@ -710,8 +710,9 @@ def test_a_png_of_mermaid_would_need_the_network_and_says_what_does_not():
 
 
 def test_a_png_of_graphviz_is_not_drawn_and_what_is_is_said():
-    with pytest.raises(Unsupported, match=r"draw_png.*draw_svg\(\)"):
+    with pytest.raises(Unsupported, match=r"draw_png.*draw_svg\(\)") as caught:
         picture(("a", "b")).draw_png("x.png")
+    assert isinstance(caught.value, ImportError), "as where Graphviz is not installed: programs are ready for that"
 
 
 def test_drawing_imports_no_framework():

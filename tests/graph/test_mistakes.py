@@ -35,6 +35,7 @@ from signoff.errors import (
 )
 from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph, updating
+from signoff.prebuilt import ToolNode
 from signoff.runtime import get_runtime
 from signoff.store.sqlite import SqliteStore
 from signoff.types import CachePolicy, Command, RetryPolicy, StateUpdate, TimeoutPolicy, interrupt
@@ -720,6 +721,25 @@ def test_end_in_quotes_is_told_to_be_written_without(run):
 def test_the_name_of_a_node_behind_its_function_is_not_dropped():
     with pytest.raises(InvalidGraph, match=re.escape("add_node(work, 'review'): the name comes first")):
         StateGraph(Log).add_node(work, "review")
+
+
+def test_a_node_that_reads_its_thread_with_its_own_config_is_told_to_leave_the_namespace_out():
+    """Its namespace is that of the graph inside of it, and there is none: it would see nothing."""
+
+    def look(state, config):
+        return {"log": [app.get_state(config).values]}
+
+    app = StateGraph(Log).add_node(look).add_edge(START, "look").compile(checkpointer=InMemorySaver())
+    with pytest.raises(
+        InvalidInput, match="'look', which is no nested graph.* Leave checkpoint_ns out to read the thread"
+    ):
+        app.invoke({"log": []}, {"configurable": {"thread_id": "1"}})
+
+
+def test_a_name_behind_a_node_of_that_name_is_taken():
+    """As some write it down for tools: nothing is left out, so there is nothing to refuse."""
+    graph = StateGraph(Log).add_node(work, "work").add_node(ToolNode([], name="tools"), "tools")
+    assert list(graph.nodes) == ["work", "tools"]
 
 
 def test_an_error_handler_that_cannot_be_called_is_not_taken_for_its_node():

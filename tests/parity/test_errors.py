@@ -254,6 +254,42 @@ def p27_a_drain_from_a_nested_graph(lib):
 
 
 @program
+def p27_a_drain_that_nobody_has_a_handle_for(lib):
+    """The run has one: a node may ask it to stop, and so may one in a graph inside of it."""
+
+    def tire(state, runtime: lib.Runtime):
+        runtime.control.request_drain("tired")
+        return {"log": [runtime.drain_reason]}
+
+    inner = lib.graph(Log, tire, b, edges="START>tire>b>END").compile()
+
+    def call(state):
+        return inner.invoke({"log": []})
+
+    for node in (tire, inner, call):
+        app = lib.saved(lib.graph(Log, a, edges="START>node>a>END", node=node))
+        yield app.invoke({"log": []}, thread(), fails=True)
+        yield app.get_state(thread(), subgraphs=True)
+        yield app.invoke(None, thread(), fails="maybe")
+
+
+@program
+def p27_a_run_has_one_handle(lib):
+    handles = []
+
+    def look(state, runtime: lib.Runtime):
+        handles.append(runtime.control)
+        return {"log": [(runtime.drain_requested, runtime.drain_reason)]}
+
+    inner = lib.graph(Log, look, edges="START>look>END").compile()
+    app = lib.app(lib.graph(Log, look, edges="START>inner>look>END", inner=inner))
+    yield app.invoke({"log": []})
+    yield len(set(map(id, handles))), handles[0] is not None
+    app.invoke({"log": []})
+    yield len(set(map(id, handles)))
+
+
+@program
 def p27_a_node_knows_of_the_drain(lib):
     seen = []
 

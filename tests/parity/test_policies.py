@@ -464,6 +464,37 @@ def a_sync_node_cannot_have_a_timeout(lib):
         yield "refused"
 
 
+@program
+def a_sync_node_cannot_have_the_timeout_of_all_nodes(lib):
+    async def fail(state):
+        raise Boom("broken")
+
+    for nodes in ({"node": a}, {"node": fail, "error_handler": a}, {"node": fail}):
+        graph = lib.connect(lib.StateGraph(Log).add_node("node", nodes.pop("node"), **nodes), "START>node>END")
+        try:
+            graph.set_node_defaults(timeout=1).compile()
+            yield "taken"
+        except ValueError:
+            yield "refused"
+
+
+@program
+def a_sync_run_breaks_nothing_off(lib):
+    """So what has a timeout is refused there."""
+    inner = lib.graph(Log, a, edges="START>a>END").compile()
+    timed = lib.StateGraph(Log).add_node("inner", inner, timeout=60)
+    graphs = [lib.connect(timed, "START>inner>END")]
+    for node in (a, inner):
+        graph = lib.StateGraph(Log).add_node("node", node)
+        graph.add_conditional_edges(lib.START, lambda state: [lib.Send("node", state, timeout=60)], ["node"])
+        graphs.append(graph)
+    for graph in graphs:
+        try:
+            yield lib.app(graph).invoke({"log": []})
+        except ValueError:
+            yield "refused"
+
+
 @program.timed
 def a_step_timeout(lib):
     async def slow(state):

@@ -9,7 +9,7 @@ import pytest
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
-from signoff.types import Command, interrupt
+from signoff.types import Command, Send, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
 
@@ -51,7 +51,7 @@ async def read(app: Any, input: Any, mode: str, *, is_async: bool) -> None:
 
 
 @pytest.mark.parametrize("durability", ["sync", "exit"])
-@pytest.mark.parametrize("mode", ["values", "updates"])
+@pytest.mark.parametrize("mode", ["values", "updates", "tasks", "checkpoints", "debug"])
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 def test_a_reader_may_empty_what_a_stream_shows(mode, durability, is_async):
     graph = StateGraph(Plan).add_sequence([plan, work, ask]).add_edge(START, "plan")
@@ -66,6 +66,14 @@ def test_a_reader_may_empty_what_a_stream_shows(mode, durability, is_async):
         "tags": {"new"},
         "log": ["begun", "planned", "['look', 'buy'] {'price': 5} {'new'}", "yes"],
     }
+
+
+def test_so_may_a_reader_of_what_is_sent():
+    graph = StateGraph(Plan).add_node("note", lambda words: {"log": words})
+    graph.add_conditional_edges(START, lambda state: [Send("note", ["look", "buy"])], ["note"])
+    app = graph.compile(checkpointer=InMemorySaver())
+    asyncio.run(read(app, {"log": []}, "tasks", is_async=False))
+    assert app.get_state(CONFIG).values == {"log": ["look", "buy"]}
 
 
 def test_so_may_a_reader_of_what_calls_return():

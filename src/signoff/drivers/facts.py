@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig, shown_place
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, RUNTIME, SCOPE, THREAD_ID
-from signoff.runtime import ExecutionInfo, Runtime, server_info
+from signoff.runtime import ExecutionInfo, RunControl, Runtime, server_info
 
 if TYPE_CHECKING:
+    from signoff.drivers.host import Host
     from signoff.drivers.knowing import Knowing
 
 
@@ -58,8 +59,17 @@ def runtime_of(scope: "Knowing") -> Runtime[Any]:
         previous=scope.previous,
         execution_info=_execution_info(scope),
         server_info=server_info(host.config.get(CONF) or {}),
-        control=host.run.control,
+        control=_control_of(host),
     )
+
+
+def _control_of(host: "Host") -> RunControl:
+    """The handle on a run, and on those around it. If none was given, it is made when a node may ask for it."""
+    if host.run.control is not None:
+        return host.run.control
+    around = RunControl() if host.parent is None else _control_of(host.parent.host)
+    control: RunControl = host.run.__dict__.setdefault("control", around)  # of tasks at the same moment, one makes it
+    return control
 
 
 def _execution_info(scope: "Knowing") -> ExecutionInfo:

@@ -33,7 +33,7 @@ def run_task(host: Host, task: Task) -> Outcome:
         _scope.running.set(scope)  # in here, and without a token: a signal may be heard before that is noted
         if host.ambient is not None:
             host.ambient.set(OF_TASK)
-        if host.observer is None and task.node.is_bare:
+        if host.observer is None and task.node.is_bare and task.timeout is None:
             return _run_bare(task, host.run.program, scope)
         steps = attempt(task, host.run.program, scope)
         if host.observer is not None:
@@ -83,6 +83,8 @@ class SyncScope(Scope):
             action = effect.action
             if action.func is None:
                 raise _is_async(action.name)
+            if effect.timeout is not None:
+                raise _is_timed(action.name)
             if action.takes:
                 return action.func(effect.input, **{name: self.argument(name) for name in action.takes})
             return action.func(effect.input)
@@ -152,3 +154,9 @@ def _futures() -> Any:
 
 def _is_async(name: str) -> NeedsAsync:
     return NeedsAsync(f"{name!r} is async, and this is a sync run. Call the graph with ainvoke, astream or abatch.")
+
+
+def _is_timed(name: str) -> NeedsAsync:
+    return NeedsAsync(
+        f"{name!r} has a timeout, and a sync run can break nothing off. Call the graph with ainvoke, astream or abatch."
+    )

@@ -8,7 +8,7 @@ from signoff.checkpoint.base import checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import INTERRUPT, NS_SEP, RETURN
 from signoff.engine.effects import Chunk
-from signoff.engine.given import own
+from signoff.engine.given import anew, own
 from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Values, Write, read_keys
 from signoff.engine.run import Run
@@ -56,7 +56,7 @@ def start_chunks(run: Run, tasks: Sequence[Task]) -> list[Chunk]:
 
 
 def _begun(run: Run, task: Task) -> dict[str, Any]:
-    facts = {"id": task.id, "name": task.name, "input": task.input, "triggers": task.shown_triggers}
+    facts = {"id": task.id, "name": task.name, "input": anew(own(task.input)), "triggers": task.shown_triggers}
     told = {**(task.node.metadata or {}), **run.told} if task.node.metadata or run.told else None
     return {**facts, "metadata": told} if told else facts
 
@@ -116,7 +116,7 @@ def checkpoint_chunks(
     payload = {
         "config": run.config_of(state.checkpoint_id),
         "parent_config": run.config_of(state.parent_id) if state.parent_id else None,
-        "values": read_keys(state.values, run.program.stream_keys),
+        "values": _shown(state.values, run.program.stream_keys),
         "metadata": {**run.metadata, "source": source, "step": state.step, "parents": {**run.parents}},
         "next": [task.name for task in tasks],
         "tasks": [_planned(run, task, known) for task in tasks],
@@ -190,7 +190,7 @@ def result_dict(writes: Sequence[Write], keys: str | Sequence[str]) -> dict[str,
     grouped: dict[str, list[Any]] = {}
     for name, value in writes:
         if name in names:
-            grouped.setdefault(name, []).append(value)
+            grouped.setdefault(name, []).append(own(value))
     return {name: values[0] if len(values) == 1 else {"$writes": values} for name, values in grouped.items()}
 
 

@@ -65,6 +65,7 @@ class Run:
     told: Mapping[str, Any] = _NOTHING
     """What the caller's config says about the tasks of the run, where streams show them."""
     control: RunControl | None = None
+    """The handle on the run, if there is one: it was given, or a node has its runtime."""
     metadata: Mapping[str, Any] = _NOTHING
     """What the caller's config adds to the metadata of every checkpoint."""
     parents: Mapping[str, str] = _NOTHING

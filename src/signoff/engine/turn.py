@@ -85,7 +85,8 @@ def _start_plainly(
     writes = [*taken, *start.edges, *also]
     if run.program.made_once:
         writes += made_first(run, state, taken)
-    if not (run.is_saved or run.modes or run.has_breakpoints or run.control):
+    is_to_stop = run.control is not None and run.control.drain_requested
+    if not (run.is_saved or run.modes or run.has_breakpoints or is_to_stop):
         # Nobody looks at the step of the input itself.
         state.step += 1
         fold(run.program, state, (), writes)

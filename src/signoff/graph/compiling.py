@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from signoff._words.commands import Command
+from signoff._words.policies import TimeoutPolicy
 from signoff.channels import (
     BaseChannel,
     EphemeralValue,
@@ -36,7 +37,7 @@ from signoff.graph.updating import (
     update_check,
     updates_of,
 )
-from signoff.pregel.actions import action_of, check_action, first_parameter, is_runnable
+from signoff.pregel.actions import action_of, check_action, check_timeout, first_parameter, is_runnable
 from signoff.pregel.nested import graph_in
 from signoff.pregel.typing import has_fields, is_type
 
@@ -176,10 +177,9 @@ def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, B
     read = schema.reader()
     defaults = graph.defaults
     handler = spec.handler or defaults.handler
-    action = action_of(spec.action, name)
     return Node(
         name=name,
-        action=action,
+        action=action_of(spec.action, name),
         triggers=(trigger_of(name), *(join_of(starts, end) for starts, end in _joins_to(graph, name))),
         read=read,
         updates=updates_of(name, channels, graph.nodes, given=_managed(graph), is_graph=is_runnable(spec.action)),
@@ -187,7 +187,7 @@ def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, B
         branches=_branches(graph, name, read),
         retry=spec.retry if spec.retry is not None else defaults.retry,
         cache=spec.cache or defaults.cache,
-        timeout=spec.timeout or (defaults.timeout if action.afunc else None),
+        timeout=spec.timeout or _default_timeout(graph, name, spec.action),
         handler=_handler(graph, name, handler, read, channels) if handler is not None else None,
         metadata=spec.metadata,
         trace=spec.trace,
@@ -197,17 +197,23 @@ def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, B
 
 def _handler(graph: Description, name: str, handler: Any, read: Reader, channels: dict[str, BaseChannel]) -> Node:
     """The node that runs when another one has failed; it has no edges of its own and may route with a Command."""
-    check_action(f"error handler of {name}", handler, also=("error",))
-    action, defaults = action_of(handler, name, also=("error",)), graph.defaults
+    said = f"error handler of {name}"
+    check_action(said, handler, also=("error",))
     return Node(
         name=f"{HANDLER}{name}",
-        action=action,
+        action=action_of(handler, name, also=("error",)),
         triggers=(),
         read=read,
-        updates=updates_of(f"error handler of {name}", channels, graph.nodes, given=_managed(graph)),
-        retry=defaults.retry,
-        timeout=defaults.timeout if action.afunc else None,
+        updates=updates_of(said, channels, graph.nodes, given=_managed(graph)),
+        retry=graph.defaults.retry,
+        timeout=_default_timeout(graph, said, handler),
     )
+
+
+def _default_timeout(graph: Description, name: str, action: Any) -> TimeoutPolicy | None:
+    """The timeout of a node that has none of its own. What cannot have one is refused, as with a timeout of its own."""
+    check_timeout(name, action, graph.defaults.timeout)
+    return graph.defaults.timeout
 
 
 def _joins_to(graph: Description, name: str) -> list[tuple[tuple[str, ...], str]]:

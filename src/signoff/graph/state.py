@@ -109,11 +109,7 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         `add_node(fn)` takes the name of the function, `add_node("name", fn)` gives one.
         """
         refuse_old("add_node()", old)
-        if action is not None and not isinstance(node, str):
-            raise InvalidGraph(
-                f"add_node({name_of(node)}, {action!r}): the name comes first, add_node('name', function)."
-            )
-        name, action = (node, action) if isinstance(node, str) else (name_of(node), node)
+        name, action = (node, action) if isinstance(node, str) else (_own_name(node, action), node)
         self._check_name(name, action)
         action, policy = checked_action(name, action), TimeoutPolicy.coerce(timeout)
         check_timeout(name, action, policy)
@@ -267,6 +263,14 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
             pause=pause,
             stream_transformers=transformers,
         )
+
+
+def _own_name(node: Any, said: Any) -> str:
+    """The name that a node has without being given one. Another one behind it would be dropped, and is refused."""
+    name = name_of(node)
+    if said is not None and not (isinstance(said, str) and said == name):
+        raise InvalidGraph(f"add_node({name}, {said!r}): the name comes first, add_node('name', function).")
+    return name
 
 
 def _check_node_name(node: Any, what: str) -> None:

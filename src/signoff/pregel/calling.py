@@ -42,7 +42,8 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     run = _nested_run(graph, nested_terms(graph, options, keeper, saver), ns, parent, keeper.run)
     if config.get("recursion_limit") is not None:
         run.recursion_limit = recursion_limit(config)
-    run.control = options.control or run.control
+    if (control := options.control or outer.run.control) is not None:
+        run.control = control
     host = Host(run, merge_configs(outer.config, config) if config else parent.inherited, graph, saver)
     if called is not None and called.line:
         host.is_beside, host.line = True, called.line
@@ -60,7 +61,7 @@ def _nested_run(graph: "Base", terms: Terms, ns: str, parent: Scope, keeper: Run
     run = Run(graph.program, terms, outer.thread_id, stateful_ns(ns) if is_stateful else ns)
     run.is_nested, run.remembers = True, is_stateful
     run.metadata, run.lease = outer.metadata, outer.lease
-    run.recursion_limit, run.control = outer.recursion_limit, outer.control
+    run.recursion_limit = outer.recursion_limit
     run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
     run.answers, run.given, run.found = outer.answers, outer.given, outer.found
     run.heads, run.turns = outer.heads, outer.turns

@@ -160,7 +160,8 @@ def graph_at(graph: "Base", ns: str) -> "Base":
         node = graph.program.nodes.get(name)
         if node is None or node.graph is None:
             raise InvalidInput(
-                f"Namespace {ns!r} names {name!r}, which is no nested graph of the {graph.program.shown}."
+                f"Namespace {ns!r} names {name!r}, which is no nested graph of the {graph.program.shown}. "
+                "Leave checkpoint_ns out to read the thread itself."
             )
         graph = node.graph
     return graph

@@ -18,6 +18,10 @@ class NeedsNetwork(SignoffError):
     """A picture was asked for that only a service in the network could draw."""
 
 
+class NeedsGraphviz(Unsupported, ImportError):
+    """A picture was asked for that only Graphviz could draw: an ImportError, as where it is not installed."""
+
+
 @dataclass(slots=True)
 class Graph:
     """The nodes and edges of a graph, to be looked at."""
@@ -140,7 +144,7 @@ class Graph:
 
     def draw_png(self, *given: Any, **options: Any) -> bytes:
         """Not done: it would take Graphviz. Use `draw_svg()`."""
-        raise Unsupported("draw_png() would take Graphviz, which signoff does without. Use draw_svg() for a picture.")
+        raise NeedsGraphviz("draw_png() would take Graphviz, which signoff does without. Use draw_svg() for a picture.")
 
 
 def _are_one(edges: list[Edge]) -> bool:
