@@ -10,6 +10,7 @@ from langchain_core.tools import BaseTool
 from signoff.agents.backends.base import Backend
 from signoff.agents.backends.state import FilesState, StateBackend
 from signoff.agents.defaults import merged_policies
+from signoff.agents.elsewhere import NAMES, PAGE, SKILLS
 from signoff.agents.factory import create_agent
 from signoff.agents.file_tools import file_tools
 from signoff.agents.middleware.base import AgentMiddleware
@@ -47,12 +48,11 @@ GENERAL_TEXT = "Has the same tools as you. For work of many steps whose details 
 SUMMARISE_AT = ("tokens", 150_000)
 KEEP = ("messages", 20)
 
-_READ = "Read the files, and put what they say into system_prompt="
 _MEANT = {
     "instructions": "Write system_prompt= instead",
-    "skills": _READ,
-    "memory": _READ,
-    "permissions": "Write interrupt_on= and rules= for what waits for a person; a folder cannot be left",
+    "skills": SKILLS,
+    "memory": SKILLS,
+    "permissions": NAMES["FilesystemPermission"],
 }
 """What to write for keywords that other deep agents have."""
 
@@ -92,7 +92,7 @@ def create_deep_agent(
     backend: where the files are; by default in the state of the thread.
     summarize_at: from which size on a history is summarised: ("tokens", 150_000), ("messages", 200), or None.
     """
-    refuse_old("create_deep_agent()", old, meant=_MEANT, page="docs/deep-agents.md")
+    refuse_old("create_deep_agent()", old, meant=_MEANT, page=PAGE)
     check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
     check_subagents(subagents or (), backend)
     place, watched = backend or StateBackend(), dict(interrupt_on or {})
