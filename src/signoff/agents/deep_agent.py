@@ -58,6 +58,7 @@ _MEANT = {
 
 Tools = Sequence[BaseTool | Callable[..., Any] | dict[str, Any]]
 Policies = Mapping[str, bool | InterruptOnConfig]
+Layer = AgentMiddleware[Any, Any]
 
 
 def create_deep_agent(
@@ -90,6 +91,7 @@ def create_deep_agent(
         the web, and, in a real folder, writing. Subagents inherit it, and may change it again.
     tools: one with the name of a file tool takes its place; `task` is the tool that calls subagents.
     backend: where the files are; by default in the state of the thread.
+    middleware: one with the name of that which every deep agent has takes its place.
     summarize_at: from which size on a history is summarised: ("tokens", 150_000), ("messages", 200), or None.
     """
     refuse_old("create_deep_agent()", old, meant=_MEANT, page=PAGE)
@@ -105,7 +107,7 @@ def create_deep_agent(
         kit.model,
         [*kit.tools, *kit.files_beside(known), kit.task(subagents or ())],
         system_prompt=_prompt(system_prompt),
-        middleware=[*kit.layers(kit.watched, known), *middleware],
+        middleware=_layered(kit.layers(kit.watched, known), middleware),
         response_format=response_format,
         state_schema=state_schema,
         context_schema=context_schema,
@@ -130,6 +132,19 @@ def _named(tools: Sequence[Any], middleware: Sequence[AgentMiddleware[Any, Any]]
     """The tools of an agent, by name; those of its middleware, too."""
     every = joined(tools, [tool for one in middleware for tool in one.tools])
     return {one.name: one for one in every if isinstance(one, BaseTool)}
+
+
+def _layered(usual: Sequence[Layer], own: Sequence[Layer]) -> list[Layer]:
+    """Middleware of the user's own behind the usual, or in the place of that which has its name.
+
+    Who watches over tools is not put aside in this way: what it asks about is said with `interrupt_on`.
+    """
+    left, layers = list(own), []
+    for layer in usual:
+        places = [at for at, one in enumerate(left) if one.name == layer.name]
+        takes_place = places and not isinstance(layer, HumanInTheLoopMiddleware)
+        layers.append(left.pop(places[0]) if takes_place else layer)
+    return [*layers, *left]
 
 
 class _Files(AgentMiddleware[Any, Any]):
@@ -187,7 +202,7 @@ class Kit:
             as_model(one.get("model", self.model)),
             [*tools, *self.files_beside(known)],
             system_prompt=one.get("system_prompt", GENERAL_PROMPT),
-            middleware=[*layers, *one.get("middleware", ())],
+            middleware=_layered(layers, one.get("middleware", ())),
             response_format=one.get("response_format"),
             name=one["name"],
         )
