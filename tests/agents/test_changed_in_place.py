@@ -148,3 +148,51 @@ def test_what_cannot_be_copied_is_no_hindrance(open_agent, desk: Desk):
     agent = create_agent(scripted(calls(PAY)), desk.tools, middleware=[look])
     said = [HumanMessage("hi"), calls(PAY), message]
     assert texts(agent.invoke({"messages": said}))[-1] == "done"
+
+
+class Masking(AgentMiddleware):
+    """Changes what somebody said, on its way to the model."""
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        request.messages[-1].content = "***"
+        return handler(request)
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        request.messages[-1].content = "***"
+        return await handler(request)
+
+
+def test_what_a_wrapper_of_the_model_changes_is_kept_too(open_in_all_ways):
+    app = open_in_all_ways(agent_with(Masking(), scripted("fine", "fine")))
+    assert texts(app.invoke(USER)) == ["***", "fine"]
+    assert texts(app.get_state().values) == ["***", "fine"]
+    assert texts(app.invoke(USER)) == ["***", "fine", "***", "fine"]
+
+
+class Limiting(AgentMiddleware):
+    """Changes the arguments of a call, on its way to the tool."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        request.tool_call["args"]["amount"] = 1
+        return handler(request)
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        request.tool_call["args"]["amount"] = 1
+        return await handler(request)
+
+
+def test_a_wrapper_of_a_tool_changes_the_call_and_not_what_the_model_said(open_in_all_ways, desk: Desk):
+    app = open_in_all_ways(agent_with(Limiting(), scripted(calls(PAY)), desk.tools))
+    for state in (app.invoke(USER), app.get_state().values):
+        assert state["messages"][1].tool_calls[0]["args"] == {"amount": 5, "to": "ana"}
+    assert desk.ran == ["pay 1 ana"]
+
+
+def test_who_approved_a_call_is_asked_about_what_a_wrapper_made_of_it(open_in_all_ways, desk: Desk):
+    app = open_in_all_ways(agent_with(Limiting(), scripted(calls(PAY)), desk.tools, interrupt_on=WATCHED))
+    app.invoke(USER)
+    (question,) = app.invoke(Command(resume=decide(APPROVE)))["__interrupt__"]
+    assert question.value["action_requests"][0]["args"] == {"amount": 1, "to": "ana"}
+    done = app.invoke(Command(resume=decide(APPROVE)))
+    assert desk.ran == ["pay 1 ana"]
+    assert done["messages"][1].tool_calls[0]["args"] == {"amount": 5, "to": "ana"}

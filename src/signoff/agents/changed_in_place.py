@@ -1,4 +1,4 @@
-"""What a hook changes in the newest messages in place counts as if it had returned them.
+"""What a hook, or a wrapper of the model, changes in the newest messages in place counts as if it had returned them.
 
 Else the caller would see what it made of them, and the thread keep what they were before: words that it took out, or a
 call with other arguments than those it was made with.
@@ -17,7 +17,7 @@ __all__ = ["Newest"]
 
 
 class Newest:
-    """The newest messages as they were before a hook: from the last one of the model on. Hooks have seen the others."""
+    """The newest messages as they were before it: from the last one of the model on. Hooks have seen the others."""
 
     __slots__ = ("_seen",)
 
@@ -52,6 +52,8 @@ def _joined(changed: list[BaseMessage], update: Any) -> Any:
     """Changed messages first: what a hook returns about them, or about all messages, is its last word."""
     if isinstance(update, Command) and update.graph is None:
         return replace(update, update=_joined(changed, update.update))
+    if isinstance(update, list):  # of a turn of the model, and what wrappers have beside it
+        return [_joined(changed, update[0]), *update[1:]]
     if not isinstance(update, dict | None):
         return update
     returned = (update or {}).get("messages") or []
