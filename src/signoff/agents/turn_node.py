@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 
+from signoff._elsewhere import told_of_langchains
 from signoff._words.commands import Overwrite
 from signoff.agents.changed_in_place import Newest
 from signoff.agents.middleware.base import (
@@ -92,9 +93,9 @@ class TurnNode(Runnable[Any, Any]):
         commands: list[Any] = []
         response = _plain(response, commands)
         if not isinstance(response, ModelResponse):
-            raise InvalidUpdateError(
-                f"A wrap_model_call returned {response!r}. Return what handler(request) gives, or an AIMessage."
-            )
+            theirs = told_of_langchains(response, "signoff.agents.middleware")
+            told = theirs or f"{response!r}. Return what handler(request) gives, or an AIMessage."
+            raise InvalidUpdateError(f"A wrap_model_call returned {told}")
         changes: dict[str, Any] = {"messages": response.result}
         if messages is not state["messages"]:
             changes["messages"] = Overwrite([*messages, *response.result])
