@@ -45,6 +45,12 @@ def test_a_name_that_is_looked_for_among_middleware(name):
         exec(f"from signoff.agents.middleware import {name}")
 
 
+@pytest.mark.parametrize("tail", ["middleware", "middleware.summarization"])
+def test_a_summary_that_the_model_asks_for(tail):
+    with pytest.raises(ImportError, match="has no create_summarization_tool_middleware. .*summarize_at="):
+        exec(f"from signoff.agents.{tail} import create_summarization_tool_middleware")
+
+
 @pytest.mark.parametrize(
     ("tail", "instead"),
     [

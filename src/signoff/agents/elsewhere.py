@@ -1,6 +1,6 @@
 """What the package deepagents has and is not here: whoever imports it is told what there is in its place."""
 
-__all__ = ["BACKENDS", "FILES", "NAMES", "OWN", "PAGE", "SKILLS", "SUBAGENTS"]
+__all__ = ["BACKENDS", "FILES", "NAMES", "OWN", "PAGE", "SKILLS", "SUBAGENTS", "SUMMARIES"]
 
 PAGE = "docs/deep-agents.md"
 """Where the rest is said."""
@@ -32,6 +32,12 @@ NAMES = {
     **dict.fromkeys(("ProviderProfile", "register_provider_profile", "GeneralPurposeSubagentProfile"), _PROFILES),
 }
 """From a name to what there is instead."""
+
+SUMMARIES = dict.fromkeys(
+    ("SummarizationToolMiddleware", "create_summarization_tool_middleware"),
+    "A summary is made when it is due: create_deep_agent(..., summarize_at=...), or trigger= of SummarizationMiddleware",
+)
+"""The same for the names of summaries."""
 
 BACKENDS = {
     "FilesystemBackend": "Take FolderBackend(path)",
