@@ -35,7 +35,7 @@ NAMES = {
 
 SUMMARIES = dict.fromkeys(
     ("SummarizationToolMiddleware", "create_summarization_tool_middleware"),
-    "A summary is made when it is due: create_deep_agent(..., summarize_at=...), or trigger= of SummarizationMiddleware",
+    "A summary is made when it is due: say when with summarize_at=, or with trigger= of SummarizationMiddleware",
 )
 """The same for the names of summaries."""
 
