@@ -8,7 +8,19 @@ from typing import Annotated, Any, Literal, TypedDict, assert_type
 
 import pytest
 from langchain_core import runnables
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 
+from signoff.agents import AgentState, create_agent
+from signoff.agents.middleware import (
+    AgentMiddleware,
+    ModelRequest,
+    ToolCallRequest,
+    after_agent,
+    before_model,
+    dynamic_prompt,
+    wrap_model_call,
+    wrap_tool_call,
+)
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.config import RunnableConfig
 from signoff.func import entrypoint, task
@@ -126,3 +138,37 @@ def test_tasks_and_what_they_return() -> None:
     config = {"configurable": {"thread_id": "sum"}}
     assert [total.invoke([number], config) for number in (2, 3)] == [2, 5]
     assert asyncio.run(spelled.ainvoke(3)) == "<3><1><2>"
+
+
+@before_model
+def look(state: AgentState[Any], runtime: Runtime[Shop]) -> dict[str, Any] | None:
+    return None
+
+
+@after_agent(can_jump_to=["end"], name="Checked")
+async def check(state: AgentState[Any], runtime: Runtime[Shop]) -> dict[str, Any] | None:
+    return None
+
+
+@wrap_model_call
+async def briefly(request: ModelRequest[Shop], handler: Any) -> Any:
+    return await handler(request.override(system_prompt="Be brief."))
+
+
+@wrap_tool_call(tools=[])
+async def noted(request: ToolCallRequest, handler: Any) -> Any:
+    return await handler(request)
+
+
+@dynamic_prompt
+def prompt(request: ModelRequest[Shop]) -> str:
+    return "You sell lamps."
+
+
+def test_middleware_of_functions() -> None:
+    layers = [look, check, briefly, noted, prompt]
+    assert_type(layers, list[AgentMiddleware[Any, Any]])
+    model = GenericFakeChatModel(messages=iter(["Lamps."]))
+    agent = create_agent(model, middleware=layers, context_schema=Shop)
+    said = asyncio.run(agent.ainvoke({"messages": [("user", "What?")]}, context=Shop("ana")))
+    assert said["messages"][-1].text == "Lamps."

@@ -22,6 +22,7 @@ __all__ = [
     "tell_of_module",
     "tell_of_tables",
     "tell_where",
+    "told_of_langchains",
     "told_of_theirs",
 ]
 
@@ -164,6 +165,14 @@ def refuse_theirs(thing: Any, teller: str, error: type[Exception]) -> None:
 
 
 _TYPES = ("Command", "Send", "Overwrite", "RetryPolicy", "CachePolicy", "TimeoutPolicy", "TracePolicy", "StateUpdate")
+
+
+def told_of_langchains(thing: Any, ours: str) -> str | None:
+    """What to say of an object that is of LangChain's agents, and has a class of the same name in a module of ours."""
+    if not type(thing).__module__.startswith("langchain.agents."):
+        return None
+    name = type(thing).__name__
+    return f"{_a(name)} of LangChain. Import {name} from {ours}."
 
 
 def refuse_their_channel(key: str, channel: Any, error: type[Exception]) -> None:

@@ -395,6 +395,7 @@ def test_a_shell_where_commands_could_not_be_stopped_is_refused(monkeypatch):
         ("LocalShellBackend", "ShellBackend"),
         ("StoreBackend", "Backend"),
         ("CompositeBackend", "Backend"),
+        ("SandboxBackendProtocol", "Backend"),
     ],
 )
 def test_whoever_looks_for_a_backend_of_another_name_is_told_what_there_is(name, instead):

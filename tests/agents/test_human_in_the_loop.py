@@ -105,6 +105,19 @@ def test_the_transcript_shows_what_was_proposed_what_ran_and_that_a_person_chang
     assert records(result)["c1"]["ran"] == {"name": "pay", "args": {"amount": 4, "to": "eva"}}
 
 
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_what_was_shown_of_a_call_may_be_handed_back_with_other_arguments(open_desk, desk, mode):
+    app = open_desk(PAY, mode=mode)
+    (question,) = app.invoke(USER)["__interrupt__"]
+    shown = question.value if mode == "per_call" else question.value["action_requests"][0]
+    change = {key: shown[key] for key in ("name", "args", "description")}
+    change["args"] = {"amount": 4, "to": "eva"}
+    edited = {"type": "edit", "edited_action": change}
+    result = app.invoke(Command(resume={question.id: edited} if mode == "per_call" else decide(edited)))
+    assert desk.ran == ["pay 4 eva"]
+    assert records(result)["c1"]["ran"] == {"name": "pay", "args": {"amount": 4, "to": "eva"}}
+
+
 def test_a_rejected_call_never_runs_and_the_model_is_told_once(open_desk, desk):
     app = open_desk()
     app.invoke(USER)

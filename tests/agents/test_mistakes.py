@@ -165,6 +165,7 @@ def test_a_keyword_that_another_way_to_make_an_agent_has_is_refused_with_what_to
     ("named", "words"),
     [
         ({"model": None}, "The model is None"),
+        ({"model": Model}, "The model is <class"),
         ({"tools": pay}, "tools=\\[...\\]"),
         ({"tools": [5]}, "5 is no tool"),
         ({"tools": [undocumented]}, "'undocumented' cannot be a tool.*docstring"),

@@ -653,7 +653,9 @@ MISTAKES = [
     (lambda: ContextEditingMiddleware(edits=["all"]), "'all' is no edit"),  # type: ignore[list-item]
     (lambda: ToolRetryMiddleware(max_retries=-1), "max_retries is -1"),
     (lambda: ModelRetryMiddleware(initial_delay=-0.5), "initial_delay is -0.5"),
-    (lambda: ModelRetryMiddleware(on_failure="raise"), "'raise'"),  # type: ignore[arg-type]
+    (lambda: ModelRetryMiddleware(on_failure="fail"), "'fail'"),  # type: ignore[arg-type]
+    (lambda: ToolRetryMiddleware(on_failure="raise"), 'Write "error"'),  # type: ignore[arg-type]
+    (lambda: ToolRetryMiddleware(on_failure="return_message"), 'Write "continue"'),  # type: ignore[arg-type]
     (lambda: ToolRetryMiddleware(tools="pay"), r"tools=\['pay'\]"),
     (lambda: ToolErrorMiddleware(), "on_error"),
     (lambda: ContextEditingMiddleware(token_count_method="exact"), "'exact'"),  # type: ignore[arg-type]

@@ -4,12 +4,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langchain_core.tools import tool
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from signoff.agents import create_agent, create_deep_agent
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidInput
+from signoff.graph import START, MessagesState, StateGraph
+from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.prebuilt import create_react_agent
 from signoff.types import Command, interrupt
 
@@ -130,3 +134,25 @@ def test_what_a_subagent_has_said_last_is_its_answer_though_it_ends_without_a_wo
     one: Any = {"name": "payer", "description": "pays", "model": scripted(*turns)}
     agent = create_deep_agent(scripted(calls(TASK)), desk.tools, subagents=[one])
     assert results(agent.invoke(USER)) == {"t1": told}
+
+
+FORGET = {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]}
+
+
+class Count(TypedDict):
+    n: int
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        StateGraph(Count).add_node("count", lambda state: {"n": 1}).add_edge(START, "count").compile(),
+        StateGraph(MessagesState).add_node("hush", lambda state: FORGET).add_edge(START, "hush").compile(),
+    ],
+    ids=["no messages", "none left"],
+)
+def test_a_graph_that_ends_without_an_answer_is_no_subagent(graph):
+    subagent = {"name": "payer", "description": "pays", "runnable": graph}
+    agent = create_deep_agent(scripted(calls(TASK)), subagents=[subagent])
+    with pytest.raises(InvalidInput, match="'payer' ended without messages, and its last one is its answer"):
+        agent.invoke(USER)

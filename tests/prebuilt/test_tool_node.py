@@ -207,6 +207,20 @@ def test_the_markers_of_langgraph_are_understood(call_it):
     assert result["messages"][0].content == "3 InMemoryStore True c1"
 
 
+def test_the_runtime_of_langgraph_shows_parts_of_a_result_too():
+    from langgraph.prebuilt import ToolRuntime as TheirRuntime
+
+    @tool
+    def spell(runtime: TheirRuntime) -> str:
+        """Say it letter by letter."""
+        runtime.emit_output_delta("a")
+        return "ab"
+
+    graph = StateGraph(MessagesState).add_node("tools", ToolNode([spell])).add_edge(START, "tools").compile()
+    events = list(graph.stream({"messages": [calls(call("spell"))]}, stream_mode="tools"))
+    assert [event["event"] for event in events] == ["tool-started", "tool-output-delta", "tool-finished"]
+
+
 def test_a_tool_of_any_class_may_return_a_command(call_it):
     class Rename(BaseTool):
         name: str = "rename"

@@ -1,6 +1,10 @@
 """Agents that ask first: a model with tools, middleware around both, and a person before the tools that matter."""
 
+from typing import NoReturn
+
+from signoff._elsewhere import tell_where
 from signoff._extras import needing
+from signoff.agents.elsewhere import NAMES, PAGE
 
 with needing("agents", "signoff.agents"):
     from signoff.agents.deep_agent import create_deep_agent
@@ -22,3 +26,7 @@ __all__ = [
     "list_rules",
     "revoke_rule",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name, NAMES, PAGE)

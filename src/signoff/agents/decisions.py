@@ -98,7 +98,9 @@ def _action_schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[st
     properties = {"name": {"enum": sorted({own, *tools})}, "args": {"type": "object"}}
     is_meant = {"properties": {"name": {"const": own}}, "required": ["name"]}
     is_own = {"if": is_meant, "then": {"properties": {"args": args}}}
-    return {**_object(properties, ["name", "args"]), "allOf": [is_own]}
+    # What a question shows of an action may come back as it was shown, with other arguments. It says nothing new.
+    names = {"enum": [*properties, "description", "preview"]}
+    return {**_object(properties, ["name", "args"]), "propertyNames": names, "allOf": [is_own]}
 
 
 def _closed(args_schema: dict[str, Any]) -> dict[str, Any]:

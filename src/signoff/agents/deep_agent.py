@@ -10,6 +10,7 @@ from langchain_core.tools import BaseTool
 from signoff.agents.backends.base import Backend
 from signoff.agents.backends.state import FilesState, StateBackend
 from signoff.agents.defaults import merged_policies
+from signoff.agents.elsewhere import NAMES, PAGE, SKILLS
 from signoff.agents.factory import create_agent
 from signoff.agents.file_tools import file_tools
 from signoff.agents.middleware.base import AgentMiddleware
@@ -47,17 +48,17 @@ GENERAL_TEXT = "Has the same tools as you. For work of many steps whose details 
 SUMMARISE_AT = ("tokens", 150_000)
 KEEP = ("messages", 20)
 
-_READ = "Read the files, and put what they say into system_prompt="
 _MEANT = {
     "instructions": "Write system_prompt= instead",
-    "skills": _READ,
-    "memory": _READ,
-    "permissions": "Write interrupt_on= and rules= for what waits for a person; a folder cannot be left",
+    "skills": SKILLS,
+    "memory": SKILLS,
+    "permissions": NAMES["FilesystemPermission"],
 }
 """What to write for keywords that other deep agents have."""
 
 Tools = Sequence[BaseTool | Callable[..., Any] | dict[str, Any]]
 Policies = Mapping[str, bool | InterruptOnConfig]
+Layer = AgentMiddleware[Any, Any]
 
 
 def create_deep_agent(
@@ -90,9 +91,10 @@ def create_deep_agent(
         the web, and, in a real folder, writing. Subagents inherit it, and may change it again.
     tools: one with the name of a file tool takes its place; `task` is the tool that calls subagents.
     backend: where the files are; by default in the state of the thread.
+    middleware: one with the name of that which every deep agent has takes its place.
     summarize_at: from which size on a history is summarised: ("tokens", 150_000), ("messages", 200), or None.
     """
-    refuse_old("create_deep_agent()", old, meant=_MEANT, page="docs/deep-agents.md")
+    refuse_old("create_deep_agent()", old, meant=_MEANT, page=PAGE)
     check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
     check_subagents(subagents or (), backend)
     place, watched = backend or StateBackend(), dict(interrupt_on or {})
@@ -105,7 +107,7 @@ def create_deep_agent(
         kit.model,
         [*kit.tools, *kit.files_beside(known), kit.task(subagents or ())],
         system_prompt=_prompt(system_prompt),
-        middleware=[*kit.layers(kit.watched, known), *middleware],
+        middleware=_layered(kit.layers(kit.watched, known), middleware),
         response_format=response_format,
         state_schema=state_schema,
         context_schema=context_schema,
@@ -130,6 +132,19 @@ def _named(tools: Sequence[Any], middleware: Sequence[AgentMiddleware[Any, Any]]
     """The tools of an agent, by name; those of its middleware, too."""
     every = joined(tools, [tool for one in middleware for tool in one.tools])
     return {one.name: one for one in every if isinstance(one, BaseTool)}
+
+
+def _layered(usual: Sequence[Layer], own: Sequence[Layer]) -> list[Layer]:
+    """Middleware of the user's own behind the usual, or in the place of that which has its name.
+
+    Who watches over tools is not put aside in this way: what it asks about is said with `interrupt_on`.
+    """
+    left, layers = list(own), []
+    for layer in usual:
+        places = [at for at, one in enumerate(left) if one.name == layer.name]
+        takes_place = places and not isinstance(layer, HumanInTheLoopMiddleware)
+        layers.append(left.pop(places[0]) if takes_place else layer)
+    return [*layers, *left]
 
 
 class _Files(AgentMiddleware[Any, Any]):
@@ -187,7 +202,7 @@ class Kit:
             as_model(one.get("model", self.model)),
             [*tools, *self.files_beside(known)],
             system_prompt=one.get("system_prompt", GENERAL_PROMPT),
-            middleware=[*layers, *one.get("middleware", ())],
+            middleware=_layered(layers, one.get("middleware", ())),
             response_format=one.get("response_format"),
             name=one["name"],
         )

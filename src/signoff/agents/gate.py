@@ -205,7 +205,7 @@ def _decided(proposal: Proposal, said: Mapping[str, Any], facts: dict[str, Any])
     record: dict[str, Any] = {"type": said["type"], **facts, "call": proposal.digest}
     decided: Decided = {"kind": said["type"], "digest": proposal.digest, "record": record}
     if said["type"] == "edit":
-        decided["action"] = dict(said["edited_action"])
+        decided["action"] = action_of(said["edited_action"])
     if "message" in said:
         decided["message"] = said["message"]
     if said.get("from_here_on"):

@@ -10,6 +10,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from signoff._annotations import fits
 from signoff._words.commands import Command
 from signoff._words.policies import TracePolicy
+from signoff.agents.changed_in_place import Newest
 from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.decorators import targets_of
 from signoff.agents.middleware.tracing import policy_of
@@ -63,13 +64,16 @@ def _action(name: str, sync: Any, aio: Any, targets: tuple[str, ...]) -> Any:
     """What the graph calls. A hook that is only sync stays a plain function: an async run gives it a thread."""
 
     def run(state: Any, runtime: Any) -> Any:
-        return _jumping(checked(sync(state, runtime), name, targets), state, targets)
+        newest = Newest(state)
+        update = checked(sync(state, runtime), name, targets)
+        return _jumping(newest.with_changed(update), state, targets)
 
     async def arun(state: Any, runtime: Any) -> Any:
+        newest = Newest(state)
         update = aio(state, runtime)
         if not isawaitable(update):
             raise InvalidUpdateError(f"The async hook of {name!r} returned {update!r} at once. Write async def.")
-        return _jumping(checked(await update, name, targets), state, targets)
+        return _jumping(newest.with_changed(checked(await update, name, targets)), state, targets)
 
     if sync is not None and aio is not None:
         return _InBothWays(name, run, arun)

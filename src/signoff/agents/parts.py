@@ -17,7 +17,7 @@ __all__ = ["check_parts", "check_subagents"]
 
 def check_parts(model: Any, tools: Any, middleware: Any, interrupt_on: Any, system_prompt: Any, state: Any) -> None:
     """Refuse parts of the wrong kind."""
-    if not (isinstance(model, str) or hasattr(model, "invoke")):
+    if not isinstance(model, str) and (isinstance(model, type) or not hasattr(model, "invoke")):
         raise InvalidInput(f'The model is {model!r}. Give a chat model, or its name, such as "openai:gpt-5".')
     _check_list("tools", tools or (), "functions and LangChain tools")
     _check_list("middleware", middleware, "middleware")

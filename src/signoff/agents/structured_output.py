@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.tools import StructuredTool
 from typing_extensions import TypeVar, is_typeddict
 
+from signoff._elsewhere import told_of_langchains
 from signoff.errors import InvalidInput, SignoffError
 from signoff.forms import adapter_of
 from signoff.pregel.typing import is_pydantic
@@ -184,7 +185,9 @@ def strategy_of(response_format: Any) -> ResponseFormat | None:
     if response_format is None or isinstance(response_format, ToolStrategy | ProviderStrategy | AutoStrategy):
         return response_format
     if not (isinstance(response_format, type | dict) or get_origin(response_format) is not None):
-        raise InvalidInput(f"response_format is {response_format!r}. Give a class, or a JSON Schema as a dict.")
+        theirs = told_of_langchains(response_format, __name__)
+        told = theirs or f"{response_format!r}. Give a class, or a JSON Schema as a dict."
+        raise InvalidInput(f"response_format is {told}")
     return AutoStrategy(response_format)
 
 

@@ -57,13 +57,13 @@ def task_tool(agents: Mapping[str, Any], descriptions: Mapping[str, str]) -> Bas
         given, config = _begin(agents, description, subagent_type, runtime)
         with _handing_down_rules(runtime):
             result = agents[subagent_type].invoke(given, config)
-        return _ended(result, runtime)
+        return _ended(result, subagent_type, runtime)
 
     async def atask(description: str, subagent_type: str, runtime: ToolRuntime) -> Any:
         given, config = _begin(agents, description, subagent_type, runtime)
         with _handing_down_rules(runtime):
             result = await agents[subagent_type].ainvoke(given, config)
-        return _ended(result, runtime)
+        return _ended(result, subagent_type, runtime)
 
     listed = "\n".join(f"- {name}: {text}" for name, text in descriptions.items())
     about = (
@@ -98,7 +98,12 @@ def _handing_down_rules(runtime: ToolRuntime) -> Iterator[None]:
         inherited.reset(token)
 
 
-def _ended(result: Any, runtime: ToolRuntime) -> Any:
+def _ended(result: Any, name: str, runtime: ToolRuntime) -> Any:
+    if not isinstance(result, Mapping) or not result.get("messages"):
+        raise InvalidInput(
+            f"Subagent {name!r} ended without messages, and its last one is its answer. Give its state the key "
+            "messages, and let it end with one."
+        )
     message = ToolMessage(_answer(result), tool_call_id=runtime.tool_call_id)
     files = changed_files(runtime.state.get("files"), result.get("files"))
     made = rules_made(result["messages"]) if runtime.store is None else {}

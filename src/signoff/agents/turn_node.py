@@ -8,7 +8,9 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 
+from signoff._elsewhere import told_of_langchains
 from signoff._words.commands import Overwrite
+from signoff.agents.changed_in_place import Newest
 from signoff.agents.middleware.base import (
     AgentMiddleware,
     ExtendedModelResponse,
@@ -48,7 +50,9 @@ class TurnNode(Runnable[Any, Any]):
         handler: Callable[[Any], Any] = call
         for middleware in reversed(self.wraps):
             handler = partial(_around, middleware.wrap_model_call, handler)
-        return self._update(input, messages, handler(self.turn.request(input, messages, config)))
+        newest = Newest(input if self.wraps else None)
+        said = handler(self.turn.request(input, messages, config))
+        return newest.with_changed(self._update(input, messages, said))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         config, messages = ensure_config(config), self.turn.uncut(input["messages"])
@@ -64,7 +68,9 @@ class TurnNode(Runnable[Any, Any]):
         handler: Callable[[Any], Any] = call
         for middleware in reversed(self.wraps):
             handler = partial(_aaround, middleware.awrap_model_call, handler)
-        return self._update(input, messages, await handler(self.turn.request(input, messages, config)))
+        newest = Newest(input if self.wraps else None)
+        said = await handler(self.turn.request(input, messages, config))
+        return newest.with_changed(self._update(input, messages, said))
 
     def _keeper(self, config: RunnableConfig) -> Any:
         """The scope of the turn, if what the model says is to be kept at once: a wrapper may ask a person about it,
@@ -87,9 +93,9 @@ class TurnNode(Runnable[Any, Any]):
         commands: list[Any] = []
         response = _plain(response, commands)
         if not isinstance(response, ModelResponse):
-            raise InvalidUpdateError(
-                f"A wrap_model_call returned {response!r}. Return what handler(request) gives, or an AIMessage."
-            )
+            theirs = told_of_langchains(response, "signoff.agents.middleware")
+            told = theirs or f"{response!r}. Return what handler(request) gives, or an AIMessage."
+            raise InvalidUpdateError(f"A wrap_model_call returned {told}")
         changes: dict[str, Any] = {"messages": response.result}
         if messages is not state["messages"]:
             changes["messages"] = Overwrite([*messages, *response.result])

@@ -226,4 +226,7 @@ def _as_class(cls: type, runtime: ToolRuntime[Any, Any]) -> Any:
     """The runtime in the class that the parameter asks for: ours, a subclass, or LangGraph's own."""
     if isinstance(runtime, cls):
         return runtime
-    return cls(**{name: getattr(runtime, name) for name in ToolRuntime.__dataclass_fields__})
+    other = cls(**{name: getattr(runtime, name) for name in ToolRuntime.__dataclass_fields__})
+    if not issubclass(cls, ToolRuntime):  # LangGraph's own looks for a run of LangGraph to show it in
+        other.emit_output_delta = runtime.emit_output_delta
+    return other

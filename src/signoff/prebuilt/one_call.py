@@ -1,6 +1,7 @@
 """One call: what a tool comes to, also inside of wrappers, in a run and outside of one."""
 
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,6 +40,11 @@ class ToolCallRequest:
     def override(self, **changes: Any) -> "ToolCallRequest":
         """A copy with some parts replaced."""
         return replace(self, **changes)
+
+
+def to_be_wrapped(call: ToolCall) -> ToolCall:
+    """A call whose arguments a wrapper may change in place: those in the message of the model stay as they were."""
+    return {**call, "args": deepcopy(call["args"])}
 
 
 Answer = ToolMessage | Command[Any]

@@ -15,7 +15,13 @@ from signoff.prebuilt._invoking import aperform, perform, scope_of
 from signoff.prebuilt.injection import InjectedState, InjectedStore, ToolRuntime
 from signoff.prebuilt.interrupt import check_asking, in_thread
 from signoff.prebuilt.made_before import MadeBefore, made_before
-from signoff.prebuilt.one_call import AsyncToolCallWrapper, MakesCalls, ToolCallRequest, ToolCallWrapper
+from signoff.prebuilt.one_call import (
+    AsyncToolCallWrapper,
+    MakesCalls,
+    ToolCallRequest,
+    ToolCallWrapper,
+    to_be_wrapped,
+)
 from signoff.prebuilt.tool_calls import (
     AsyncOne,
     CallTasks,
@@ -164,9 +170,9 @@ class ToolNode(MakesCalls, Runnable[Any, Any]):
 
     def _one(self, wanted: Wanted, made: MadeBefore) -> One:
         def one(call: ToolCall, config: RunnableConfig) -> Any:
-            request = self._request(call, wanted.state, config)
             if self._wrap is None:
-                return drive(self._execute(request, wanted.shape), perform)
+                return drive(self._execute(self._request(call, wanted.state, config), wanted.shape), perform)
+            request = self._request(to_be_wrapped(call), wanted.state, config)
             passing = made.passing(call, wanted.calls)
             try:
                 result = self._wrap(request, lambda request: self._let_pass(request, wanted, passing))
@@ -180,9 +186,9 @@ class ToolNode(MakesCalls, Runnable[Any, Any]):
         async def aone(call: ToolCall, config: RunnableConfig) -> Any:
             if self._awrap is None and self._wrap is not None:
                 return await _in_thread_of_run(partial(self._one(wanted, made), call, config), scope_of(config))
-            request = self._request(call, wanted.state, config)
             if self._awrap is None:
-                return await adrive(self._execute(request, wanted.shape), aperform)
+                return await adrive(self._execute(self._request(call, wanted.state, config), wanted.shape), aperform)
+            request = self._request(to_be_wrapped(call), wanted.state, config)
             passing = made.passing(call, wanted.calls)
             try:
                 result = await self._awrap(request, lambda request: self._alet_pass(request, wanted, passing))

@@ -7,6 +7,7 @@ from signoff.agents.backends.base import Backend, Executed, Executor, FileError,
 from signoff.agents.backends.folder import FolderBackend
 from signoff.agents.backends.shell import ShellBackend
 from signoff.agents.backends.state import FilesState, StateBackend
+from signoff.agents.elsewhere import BACKENDS, PAGE
 
 __all__ = [
     "Backend",
@@ -20,16 +21,6 @@ __all__ = [
     "StateBackend",
 ]
 
-_OWN = "Keep files elsewhere with an object of your own that does what Backend says"
-
-_ELSEWHERE = {
-    "FilesystemBackend": "Take FolderBackend(path)",
-    "LocalShellBackend": "Take ShellBackend(path)",
-    "BackendProtocol": "Write your own as Backend says",
-    "StoreBackend": _OWN,
-    "CompositeBackend": _OWN,
-}
-
 
 def __getattr__(name: str) -> NoReturn:
-    tell_where(__name__, name, _ELSEWHERE, "docs/deep-agents.md")
+    tell_where(__name__, name, BACKENDS, PAGE)

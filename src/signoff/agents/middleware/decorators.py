@@ -1,7 +1,7 @@
 """Middleware out of a single function: `@before_model`, `@wrap_tool_call`, and the others."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, overload
 
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
@@ -24,7 +24,43 @@ __all__ = [
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 Function = Callable[..., Any]
+Made = AgentMiddleware[Any, Any]
 TARGETS = ("tools", "model", "end")
+
+
+class _OfHook(Protocol):
+    """`@before_model`, or `@before_model(...)`."""
+
+    @overload
+    def __call__(self, func: Function) -> Made: ...
+
+    @overload
+    def __call__(
+        self,
+        func: None = None,
+        *,
+        state_schema: Any = None,
+        tools: list[BaseTool] | None = None,
+        can_jump_to: list[JumpTo] | None = None,
+        name: str | None = None,
+    ) -> Callable[[Function], Made]: ...
+
+
+class _OfWrapper(Protocol):
+    """`@wrap_tool_call`, or `@wrap_tool_call(...)`."""
+
+    @overload
+    def __call__(self, func: Function) -> Made: ...
+
+    @overload
+    def __call__(
+        self,
+        func: None = None,
+        *,
+        state_schema: Any = None,
+        tools: list[BaseTool] | None = None,
+        name: str | None = None,
+    ) -> Callable[[Function], Made]: ...
 
 
 def hook_config(*, can_jump_to: list[JumpTo] | None = None) -> Callable[[FunctionT], FunctionT]:
@@ -50,7 +86,7 @@ def _checked(targets: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(targets or ())
 
 
-def _hook(method: str) -> Any:
+def _hook(method: str) -> _OfHook:
     """The decorator that makes middleware of a function (state, runtime)."""
 
     def decorator(
@@ -68,10 +104,11 @@ def _hook(method: str) -> Any:
 
         return make if func is None else make(func)
 
-    return _named(decorator, method, "Middleware of one function (state, runtime) that runs as `{}`.")
+    named: _OfHook = _named(decorator, method, "Middleware of one function (state, runtime) that runs as `{}`.")
+    return named
 
 
-def _wrapper(method: str) -> Any:
+def _wrapper(method: str) -> _OfWrapper:
     """The decorator that makes middleware of a function (request, handler)."""
 
     def decorator(
@@ -86,7 +123,8 @@ def _wrapper(method: str) -> Any:
 
         return make if func is None else make(func)
 
-    return _named(decorator, method, "Middleware of one function (request, handler) that runs as `{}`.")
+    named: _OfWrapper = _named(decorator, method, "Middleware of one function (request, handler) that runs as `{}`.")
+    return named
 
 
 def _named(decorator: Any, name: str, text: str) -> Any:
@@ -127,6 +165,14 @@ after_model = _hook("after_model")
 after_agent = _hook("after_agent")
 wrap_model_call = _wrapper("wrap_model_call")
 wrap_tool_call = _wrapper("wrap_tool_call")
+
+
+@overload
+def dynamic_prompt(func: Function) -> Made: ...
+
+
+@overload
+def dynamic_prompt(func: None = None) -> Callable[[Function], Made]: ...
 
 
 def dynamic_prompt(func: Function | None = None) -> Any:

@@ -1,4 +1,6 @@
-"""The middleware of LangChain's that is not here: whoever imports it is told what there is in its place."""
+"""The middleware of LangChain's and deepagents that is not here: whoever imports it is told what there is instead."""
+
+from signoff.agents.elsewhere import NAMES, SUMMARIES
 
 __all__ = ["ELSEWHERE", "FILES", "PAGE", "REFUSALS", "RISKS", "ROUTES", "SEARCH", "SHELL"]
 
@@ -26,6 +28,9 @@ ELSEWHERE = {
     "AutoModeMiddleware": RISKS,
     "ModelRefusalMiddleware": REFUSALS,
     **dict.fromkeys(("ModelChoice", "ModelRouterMiddleware"), ROUTES),
+    **{name: instead for name, instead in NAMES.items() if name.endswith("Middleware")},
+    **dict.fromkeys(("CompiledSubAgent", "SubAgent"), "Import it from signoff.agents"),
+    **SUMMARIES,
 }
 """From a name to what there is instead."""
 

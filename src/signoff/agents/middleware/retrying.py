@@ -28,6 +28,14 @@ _SPREAD = 0.25
 """How much of a pause is left to chance, so that many who failed at once do not come back at once."""
 
 
+_OLD = {"raise": "error", "return_message": "continue"}
+"""What LangChain calls deprecated, and what to write instead."""
+
+
+def _meant(written: Any) -> str:
+    return f' Write "{_OLD[written]}".' if isinstance(written, str) and written in _OLD else ""
+
+
 class Retrying(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Middleware that tries again, around the model or around tools."""
 
@@ -48,7 +56,9 @@ class Retrying(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
         check_number("max_delay", max_delay)
         check_errors("retry_on", retry_on)
         if on_failure not in ("continue", "error") and not callable(on_failure):
-            raise InvalidInput(f'on_failure must be "continue", "error" or a function, not {on_failure!r}.')
+            raise InvalidInput(
+                f'on_failure must be "continue", "error" or a function, not {on_failure!r}.{_meant(on_failure)}'
+            )
         self.max_retries = max_retries
         self.retry_on = retry_on
         self.on_failure = on_failure

@@ -8,6 +8,7 @@ from langchain_core.messages import AnyMessage
 from typing_extensions import TypedDict, TypeVar
 
 from signoff.channels import EphemeralValue
+from signoff.errors import InvalidGraph
 from signoff.graph.message import add_messages
 from signoff.pregel.typing import field_hints
 
@@ -79,7 +80,9 @@ def merged(schemas: Iterable[Any], response: Any = None) -> Schemas:
 
     response: the class of the structured response, so that a saver knows it.
     """
-    hints = {key: hint for schema in schemas for key, hint in field_hints(schema).items()}
+    hints: dict[str, Any] = {}
+    for schema in schemas:
+        hints |= _ours(schema, field_hints(schema))
     if response is not None:
         hints["structured_response"] = NotRequired[Annotated[response | None, OmitFromInput]]
     return Schemas(
@@ -98,9 +101,21 @@ _VISIBLE = OmitFromSchema(input=False, output=False)
 
 def _mark(hint: Any) -> OmitFromSchema:
     """What a key's annotation says about its visibility."""
+    return next((note for note in _notes(hint) if isinstance(note, OmitFromSchema)), _VISIBLE)
+
+
+def _notes(hint: Any) -> tuple[Any, ...]:
     while get_origin(hint) in (Required, NotRequired):
         hint = get_args(hint)[0]
-    if get_origin(hint) is not Annotated:
-        return _VISIBLE
-    notes = get_args(hint)[1:]
-    return next((note for note in notes if isinstance(note, OmitFromSchema)), _VISIBLE)
+    return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+
+
+def _ours(schema: Any, hints: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a state, if it is not LangChain's: that has a channel of LangGraph, which nobody wrote there."""
+    if any(getattr(note, "__module__", "").startswith("langgraph.") for note in _notes(hints.get("jump_to"))):
+        name = getattr(schema, "__name__", repr(schema))
+        raise InvalidGraph(
+            f"The state {name!r} is derived from AgentState of LangChain, or is that itself. Import AgentState from "
+            "signoff.agents, and derive it from that one."
+        )
+    return hints

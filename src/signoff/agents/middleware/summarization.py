@@ -1,7 +1,7 @@
 """Long histories are summarised: the old part of a conversation becomes one message."""
 
 from collections.abc import Sequence
-from typing import Any, Never
+from typing import Any, Never, NoReturn
 from uuid import uuid4
 
 from langchain_core.exceptions import ContextOverflowError
@@ -19,6 +19,8 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.base import coerce_to_runnable
 
+from signoff._elsewhere import tell_where
+from signoff.agents.elsewhere import PAGE, SUMMARIES
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.calling import internal_call
 from signoff.agents.middleware.model_retry import ModelRetryMiddleware
@@ -210,3 +212,7 @@ def _whole_turns(messages: list[AnyMessage], cut: int) -> int:
 
 def _call() -> RunnableConfig:
     return internal_call("summarization")
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name, SUMMARIES, PAGE)
