@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import threading
 from typing import Annotated, Any
 
 import pytest
@@ -175,6 +176,17 @@ def test_a_wrapper_may_give_a_call_of_no_tool_the_name_of_one():
 
     (message,) = ToolNode([add], wrap_tool_call=wrapper).invoke([calls(call("plus", a=1, b=2))])
     assert message.content == "3"
+
+
+def test_a_wrapper_may_stand_around_a_call_that_is_given_what_cannot_be_copied():
+    @tool
+    def look(at: Any) -> str:
+        """Look."""
+        return type(at).__name__
+
+    node = ToolNode([look], wrap_tool_call=lambda request, execute: execute(request))
+    (message,) = node.invoke([calls(call("look", at=threading.Lock()))])
+    assert message.content == "lock"
 
 
 def test_a_wrapper_may_give_the_tool_another_state():

@@ -44,7 +44,11 @@ class ToolCallRequest:
 
 def to_be_wrapped(call: ToolCall) -> ToolCall:
     """A call whose arguments a wrapper may change in place: those in the message of the model stay as they were."""
-    return {**call, "args": deepcopy(call["args"])}
+    try:
+        args = deepcopy(call["args"])
+    except Exception:  # something in them cannot be copied, and is the wrapper's to leave alone
+        args = dict(call["args"])
+    return {**call, "args": args}
 
 
 Answer = ToolMessage | Command[Any]
