@@ -216,7 +216,7 @@ class AsyncScope(Scope):
             outcome = await adrive(perform_call(self.host.run, task), self._perform_for_call)
         except asyncio.CancelledError:
             if self.made is not None:
-                self.made.lose(task)
+                self.made.fail(task)
             raise
         except BaseException as error:  # whoever waits for the call hears of it
             self.hear_of(error)
