@@ -1016,10 +1016,10 @@ def test_going_on_at_the_head_by_its_id_adds_no_fork():
         def fail(state):
             raise Boom("again")
 
-        def work(state):
-            ran.append("work")
+        def act(state):
+            ran.append("act")
 
-        app = lib.saved(lib.graph(Log, work, fail, edges="START>work>END, START>fail>END"))
+        app = lib.saved(lib.graph(Log, act, fail, edges="START>act>END, START>fail>END"))
         app.invoke({"log": []}, {**thread(), "max_concurrency": 1}, fails=True)
         head = app.get_state(thread()).config
         app.invoke(None, {**head, "max_concurrency": 1}, fails=True)
