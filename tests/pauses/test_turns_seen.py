@@ -83,6 +83,28 @@ def test_each_task_shows_its_own_turn(open_app, nested, pause):
     assert [(one.values["kept"], one.next) for one in seen(app)] == [([word], ("ask",)) for word in WORDS]
 
 
+def followed(app: Any, config: Any) -> Any:
+    """The innermost state, read by the config that stands for it in the one around."""
+    state = app.get_state(config)
+    return followed(app, state.tasks[0].state) if state.tasks and state.tasks[0].state is not None else state
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+@pytest.mark.parametrize("nested", NESTED)
+def test_each_task_tells_where_its_own_turn_is(open_app, nested, pause):
+    app = open_app(sent(NESTED[nested](Diary(ask=ask))), pause=pause)
+    app.invoke({"word": " ".join(WORDS)})
+    found = [followed(app, one.state) for one in app.get_state().tasks]
+    assert [(one.values["kept"], one.next) for one in found] == [([word], ("ask",)) for word in WORDS]
+    assert [one.interrupts for one in found] == [one.interrupts for one in seen(app)]
+
+
+def test_a_task_that_is_alone_in_a_graph_that_remembers_names_just_the_graph(open_app):
+    app = open_app(sent(Diary(ask=ask).graph))
+    app.invoke({"word": "rent"})
+    assert app.get_state().tasks[0].state["configurable"] == {"thread_id": "1", "checkpoint_ns": "desk"}
+
+
 @pytest.mark.parametrize("at", range(len(WORDS)))
 @pytest.mark.parametrize("nested", [name for name in NESTED if name != "called by a call"])
 def test_what_a_person_tells_one_turn_the_others_do_not_know(open_app, nested, at):
