@@ -1,5 +1,6 @@
 """Names with a meaning of their own: the ends of a graph, reserved keys and tags."""
 
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from signoff._elsewhere import OF_CONSTANTS, tell_where
@@ -77,8 +78,13 @@ RESERVED: Final = frozenset({INPUT, ERROR, INTERRUPT, RESUME, RETURN, PREVIOUS, 
 """Names that a state key cannot have."""
 
 
+@dataclass(frozen=True, eq=False)
 class Missing:
     """The type of MISSING: nothing there, where None would be a value."""
+
+    def __new__(cls) -> "Missing":
+        there = globals().get("MISSING")
+        return super().__new__(cls) if there is None else there  # also where another serializer makes it again
 
     def __repr__(self) -> str:
         return "MISSING"

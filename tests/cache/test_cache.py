@@ -340,6 +340,26 @@ def test_a_cache_that_was_closed_says_so(use):
         use(cache)
 
 
+@pytest.mark.parametrize(
+    "use", [lambda cache: cache.get([(("a",), "k")]), lambda cache: cache.set({(("a",), "k"): (1, None)})]
+)
+def test_a_cache_that_another_thread_closes_does_first_what_it_is_at(use):
+    closing = []
+
+    def clock():  # it is asked while the cache is at work
+        if closing and not closing[0].is_alive():
+            closing[0].start()
+            closing[0].join(0.05)
+        return 1.0
+
+    cache = SqliteCache(path=":memory:", clock=clock)
+    closing.append(threading.Thread(target=cache.close))
+    use(cache)
+    closing[0].join(30)
+    with pytest.raises(InvalidInput, match="closed"):
+        cache.clear()
+
+
 def test_redis_forgets_by_itself_what_has_expired(redis_url, redis_prefix):
     with RedisCache(redis_url, serde=JsonSerde(), prefix=redis_prefix) as cache:
         cache.set({A: (1, 100), B: (2, None), C: (3, math.inf)})

@@ -6,7 +6,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from types import SimpleNamespace
 from typing import Annotated, TypedDict
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.constants import CALLED
 from signoff.engine.marks import note_finished
+from signoff.engine.run import Run, Terms
 from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.runtime import Runtime
@@ -77,12 +77,14 @@ def test_each_question_is_asked():
 
 def test_calls_are_noted_while_others_come_to_their_ends():
     """To make a list of what is in a dict makes garbage, and whoever collects that lets other threads go on."""
-    run = SimpleNamespace(called=dict.fromkeys(MANY, [(CALLED, "mark")]), marks={}, noted=None)
+    graph = StateGraph(Log).add_node("node", lambda state: None).add_edge(START, "node").compile()
+    run = Run(graph.program, Terms(), "1")
+    run.called.update((f"call {number}", [(CALLED, "mark")]) for number in MANY)
     more, threshold = iter(range(100, 200)), gc.get_threshold()
 
     def as_another_thread_does(phase, info):
         if (number := next(more, None)) is not None:
-            run.called[number] = [(CALLED, "mark")]
+            run.called[f"call {number}"] = [(CALLED, "mark")]
 
     gc.callbacks.append(as_another_thread_does)
     gc.set_threshold(1)
@@ -91,7 +93,7 @@ def test_calls_are_noted_while_others_come_to_their_ends():
     finally:
         gc.set_threshold(*threshold)
         gc.callbacks.remove(as_another_thread_does)
-    assert run.marks.keys() >= set(MANY)
+    assert run.marks.keys() >= {f"call {number}" for number in MANY}
 
 
 def test_a_node_is_tried_again_while_the_calls_of_another_come_to_their_ends():

@@ -2,7 +2,8 @@
 
 import asyncio
 import operator
-from threading import Event, Timer
+from contextvars import copy_context
+from threading import Event, Thread, Timer
 from typing import Annotated, Any
 
 import pytest
@@ -203,3 +204,28 @@ def end(loop):
         one.cancel()
     loop.run_until_complete(asyncio.wait(left) if left else asyncio.sleep(0))
     loop.close()
+
+
+@WAYS
+def test_what_a_loop_in_a_thread_of_the_nodes_own_leaves_undone_when_the_node_is_over_is_not_waited_for(is_async):
+    under_way, is_over, loops, left = Event(), Event(), [], []
+
+    async def take_long(state):
+        under_way.set()
+        await asyncio.Event().wait()
+
+    async def leave():
+        left.append(asyncio.create_task(inner.ainvoke({"log": []})))
+        await asyncio.to_thread(is_over.wait, 30)
+
+    def node(state):
+        loops.append(asyncio.new_event_loop())
+        Thread(target=copy_context().run, args=(loops[-1].run_until_complete, leave())).start()
+        assert under_way.wait(30)
+        Timer(0.02, is_over.set).start()  # the node is over by then
+        return {"log": ["done"]}
+
+    inner = graph_of(take_long)
+    assert run(graph_of(node, InMemorySaver()), {"log": []}, is_async) == {"log": ["done"]}
+    assert not left[0].done()
+    end(loops[0])

@@ -1016,10 +1016,10 @@ def test_going_on_at_the_head_by_its_id_adds_no_fork():
         def fail(state):
             raise Boom("again")
 
-        def work(state):
-            ran.append("work")
+        def act(state):
+            ran.append("act")
 
-        app = lib.saved(lib.graph(Log, work, fail, edges="START>work>END, START>fail>END"))
+        app = lib.saved(lib.graph(Log, act, fail, edges="START>act>END, START>fail>END"))
         app.invoke({"log": []}, {**thread(), "max_concurrency": 1}, fails=True)
         head = app.get_state(thread()).config
         app.invoke(None, {**head, "max_concurrency": 1}, fails=True)
@@ -1778,3 +1778,26 @@ def test_a_nested_graph_cannot_be_aborted_alone():
     theirs, ours = both(program, is_async=False)
     assert theirs == [([], {"log": ["a", "b"]})]
     assert ours == ["StreamMisused", ([{"log": ["a"]}, {"log": ["a", "b"]}], {"log": ["a", "b"]})]
+
+
+@WAYS
+def test_nothing_more_of_a_step_begins_after_one_of_its_tasks_has_failed(is_async):
+    """LangGraph may begin one more: that depends on who is quicker."""
+
+    def program(lib):
+        ran = []
+
+        def fail(state):
+            ran.append("fail")
+            raise Boom("no")
+
+        def work(state):
+            ran.append("work")
+
+        app = lib.saved(lib.graph(Log, fail, work, edges="START>fail>END, START>work>END"))
+        app.invoke({"log": []}, {**thread(), "max_concurrency": 1}, fails=True)
+        yield ran
+
+    theirs, ours = both(program, is_async)
+    assert theirs in ([["fail", "work"]], [["fail"]])
+    assert ours == [["fail"]]

@@ -4,7 +4,6 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
-from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, Send, interrupt
 
@@ -32,20 +31,9 @@ def called(diary: Diary) -> Any:
     return lambda state: {} if graph.invoke({"word": state["word"]}) else None
 
 
-def in_a_call(diary: Diary) -> Any:
-    """A node that makes a call of a function with its name, which calls the graph."""
-    graph = diary.graph
-
-    def node(state: Turn) -> None:
-        task(lambda: graph.invoke({"word": state["word"]}), name="desk")().result()
-
-    return node
-
-
 NESTED = {
     "as a node": lambda diary: diary.graph,
     "called by a node": called,
-    "called by a call": in_a_call,
     "in a graph that forgets": lambda diary: one_more(diary.graph).compile(),
     "in a graph that remembers": lambda diary: one_more(diary.graph).compile(checkpointer=True),
     "in one that forgets, in one that remembers": lambda diary: one_more(one_more(called(diary)).compile()).compile(
@@ -83,8 +71,30 @@ def test_each_task_shows_its_own_turn(open_app, nested, pause):
     assert [(one.values["kept"], one.next) for one in seen(app)] == [([word], ("ask",)) for word in WORDS]
 
 
+def followed(app: Any, config: Any) -> Any:
+    """The innermost state, read by the config that stands for it in the one around."""
+    state = app.get_state(config)
+    return followed(app, state.tasks[0].state) if state.tasks and state.tasks[0].state is not None else state
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+@pytest.mark.parametrize("nested", NESTED)
+def test_each_task_tells_where_its_own_turn_is(open_app, nested, pause):
+    app = open_app(sent(NESTED[nested](Diary(ask=ask))), pause=pause)
+    app.invoke({"word": " ".join(WORDS)})
+    found = [followed(app, one.state) for one in app.get_state().tasks]
+    assert [(one.values["kept"], one.next) for one in found] == [([word], ("ask",)) for word in WORDS]
+    assert [one.interrupts for one in found] == [one.interrupts for one in seen(app)]
+
+
+def test_a_task_that_is_alone_in_a_graph_that_remembers_names_just_the_graph(open_app):
+    app = open_app(sent(Diary(ask=ask).graph))
+    app.invoke({"word": "rent"})
+    assert app.get_state().tasks[0].state["configurable"] == {"thread_id": "1", "checkpoint_ns": "desk"}
+
+
 @pytest.mark.parametrize("at", range(len(WORDS)))
-@pytest.mark.parametrize("nested", [name for name in NESTED if name != "called by a call"])
+@pytest.mark.parametrize("nested", NESTED)
 def test_what_a_person_tells_one_turn_the_others_do_not_know(open_app, nested, at):
     diary = Diary(ask=ask)
     app = open_app(sent(NESTED[nested](diary)))

@@ -8,7 +8,7 @@ from langchain_core.tools import InjectedToolCallId, StructuredTool, Tool, tool
 from pydantic import BaseModel, ConfigDict
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import InvalidInput, NeedsAsync, ReplayMismatch
+from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.prebuilt import (
     InjectedState,
     ToolRuntime,
@@ -293,19 +293,6 @@ def test_tools_without_a_class_for_their_arguments_ask_too():
     change = {"type": "edit", "args": {"action": "note", "args": {"text": "b"}}}
     app.invoke(Command(resume={told["note"]: change, told["bell"]: {"type": "accept"}}), config)
     assert sorted(noted) == ["b", "ring"]
-
-
-def test_nobody_is_asked_about_a_tool_that_only_an_async_run_can_call():
-    @tool
-    async def book_hotel(hotel: str, nights: int = 1) -> str:
-        """Book a hotel."""
-        return "booked"
-
-    app = create_react_agent(scripted(WANTED), [add_human_in_the_loop(book_hotel)], checkpointer=InMemorySaver())
-    config: Any = {"configurable": {"thread_id": "1"}}
-    with pytest.raises(NeedsAsync, match="'book_hotel' is async"):
-        app.invoke(USER, config)
-    assert app.get_state(config).interrupts == ()
 
 
 @pytest.mark.parametrize("answer", ["ignore", "accept"])

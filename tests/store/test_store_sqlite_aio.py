@@ -187,6 +187,34 @@ def test_the_sweeper_sweeps_until_it_is_stopped_whatever_fails(clock, caplog):
     assert "disk on fire" in caplog.text
 
 
+class Slow(AsyncSqliteStore):
+    """Takes long to be called off as it sweeps."""
+
+    async def sweep_ttl(self):
+        self.is_under_way.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await self.may_end.wait()
+            raise
+
+
+def test_a_sweeper_that_is_started_while_a_stopped_one_comes_to_its_end_sweeps():
+    async def program(store):
+        store.is_under_way, store.may_end = asyncio.Event(), asyncio.Event()
+        first = await store.start_ttl_sweeper(0.0001)
+        await asyncio.wait_for(store.is_under_way.wait(), timeout=30)
+        store.is_under_way.clear()
+        assert not await store.stop_ttl_sweeper(timeout=0)
+        second = await store.start_ttl_sweeper(0.0001)
+        store.may_end.set()
+        await asyncio.wait([first])
+        await asyncio.wait_for(store.is_under_way.wait(), timeout=30)
+        return second is not first and await store.stop_ttl_sweeper(timeout=30)
+
+    assert run(program, cls=Slow)
+
+
 def test_stopping_a_sweeper_that_never_ran_is_fine():
     async def program(store):
         return await store.stop_ttl_sweeper()

@@ -97,6 +97,31 @@ def test_a_stopped_sweeper_can_be_started_again(swept_store):
     wait_for_a_sweep(swept_store)
 
 
+class Slow(InMemoryStore):
+    """Takes long to sweep."""
+
+    def sweep_ttl(self):
+        self.is_under_way.set()
+        assert self.may_end.wait(30)
+        return super().sweep_ttl()
+
+
+def test_a_sweeper_that_is_started_while_a_stopped_one_comes_to_its_end_sweeps():
+    store = Slow()
+    store.is_under_way, store.may_end = threading.Event(), threading.Event()
+    first = store.start_ttl_sweeper(0.0001)
+    assert store.is_under_way.wait(30)
+    assert not store.stop_ttl_sweeper(timeout=0)
+    second = store.start_ttl_sweeper(0.0001)
+    assert second is not first
+    store.may_end.set()
+    assert first.result(timeout=30) is None
+    store.is_under_way.clear()
+    assert store.is_under_way.wait(30)
+    assert store.stop_ttl_sweeper(timeout=30)
+    assert second.done()
+
+
 def test_stopping_a_sweeper_that_never_ran_is_fine(swept_store):
     assert swept_store.stop_ttl_sweeper()
 

@@ -24,7 +24,8 @@ class Send:
 
     __slots__ = ("arg", "node", "timeout")
 
-    def __init__(self, /, node: str, arg: Any, *, timeout: "float | timedelta | TimeoutPolicy | None" = None) -> None:
+    # LangGraph's serializer makes one again from all three by place: so a timeout comes back from its savers.
+    def __init__(self, /, node: str, arg: Any, timeout: "float | timedelta | TimeoutPolicy | None" = None) -> None:
         self.node = node
         self.arg = arg
         self.timeout = None if timeout is None else TimeoutPolicy.coerce(timeout)

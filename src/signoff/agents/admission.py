@@ -8,6 +8,7 @@ from langchain_core.messages import ToolCall, ToolMessage
 
 from signoff.agents.gate import Check, Decided, Gate, action_of, key_of
 from signoff.prebuilt.one_call import ToolCallRequest
+from signoff.prebuilt.tool_calls import was_called_off
 from signoff.prebuilt.tool_errors import error_message
 from signoff.prebuilt.tool_results import messages_in
 from signoff.steps import Steps
@@ -109,15 +110,17 @@ class Admission:
         return self.answers[key]
 
     def _run(self, request: ToolCallRequest) -> Steps[Any]:
-        """Run the body. A decision is for one run: a wrapper that runs the call again asks again, unless it failed.
+        """Run the body. A decision is for one run: a wrapper that runs the call again asks again, unless it failed, or
+        was called off.
 
         It counts from its start: a wrapper may run the call twice at the same time.
         """
         time, self.ran = self.ran, self.ran + 1
         try:
             return _undecided((yield Run(request, time)))
-        except Exception:
-            self.ran -= 1
+        except BaseException as error:
+            if isinstance(error, Exception) or was_called_off(error):
+                self.ran -= 1
             raise
 
     def _changed(self, request: ToolCallRequest, decided: Decided, changes: int) -> Steps[Any]:

@@ -109,8 +109,9 @@ class SqliteCache(BaseCache[ValueT]):
         await _in_thread(self.clear, namespaces)
 
     def close(self) -> None:
-        """Close the file; the cache cannot be used after that."""
-        self._conn.close()
+        """Close the file, once what another thread is at is done; the cache cannot be used after that."""
+        with self._lock:
+            self._conn.close()
 
     def after_fork(self) -> None:
         """In a forked child: the connection is the parent's."""

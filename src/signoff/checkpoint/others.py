@@ -1,14 +1,27 @@
 """Savers of others: how those that know only `put` and `put_writes` are called, and what they are told they lack."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
 from signoff._annotations import signature_of
 from signoff.checkpoint.records import Commit, TaskWrites
-from signoff.constants import RESUME
+from signoff.constants import RESUME, Missing
 
-__all__ = ["check_answers", "lacks", "path_for"]
+__all__ = ["check_answers", "lacks", "make_known", "path_for"]
+
+_WORDS = [("signoff.types", name) for name in ("Command", "Interrupt", "Overwrite", "Send", "TimeoutPolicy")]
+
+
+def make_known(saver: Any, types: Iterable[type] = ()) -> None:
+    """Have a saver make our words again, and the classes of a program: LangGraph's may be told to make no others."""
+    serde = getattr(saver, "serde", None)
+    if not hasattr(getattr(serde, "serde", serde), "with_msgpack_allowlist"):  # one that encrypts has one inside
+        return
+    known = [*_WORDS, (Missing.__module__, Missing.__name__), *((one.__module__, one.__name__) for one in types)]
+    extended = saver.with_allowlist(known)
+    if extended is not saver:
+        saver.serde = extended.serde
 
 
 def check_answers(saver: Any, commits: Sequence[Commit]) -> None:

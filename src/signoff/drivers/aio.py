@@ -16,6 +16,7 @@ from signoff.drivers.host import Host
 from signoff.drivers.leaving import has_left
 from signoff.drivers.saving import with_commits
 from signoff.engine.effects import Await, Check, Chunk, Emit, Load, Look, Recall, Remember, Save, Stop, Tell
+from signoff.engine.handling import ends_step
 from signoff.engine.task import Outcome, Task
 
 
@@ -89,6 +90,8 @@ class Driver(Ending):
             del self._tasks[task]
         self._events.append(outcome)
         if self._todo:
+            if ends_step(outcome):
+                self._todo.clear()
             self._start_more()
         self._wake()
 

@@ -19,6 +19,7 @@ from signoff.drivers.aio_threads import in_thread
 from signoff.drivers.calling import questions_of
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
+from signoff.drivers.turns import Turns
 from signoff.drivers.watchdog import awaited_in_time
 from signoff.engine.attempt import at_once, attempt, paused_at_once
 from signoff.engine.calls import perform_call
@@ -106,7 +107,7 @@ class AsyncScope(Scope):
         if type(effect) is Sleep:
             return self._sleep(effect)
         if type(effect) is Settle:
-            return self._settle(effect.concludes)
+            return self._settle(effect.concludes) if not effect.fails else self._give_up()
         return told(effect) if not effect.concludes else self._told_at_last(effect)
 
     async def _told_at_last(self, effect: Tell) -> Any:
@@ -142,6 +143,13 @@ class AsyncScope(Scope):
             await asyncio.wait([call if asyncio.isfuture(call) else _wrapped(call) for call in running])
         return questions_of(None if call.cancelled() else call.exception() for call in self.calls)
 
+    async def _give_up(self) -> tuple[Interrupt[Any], ...]:
+        """The same where the task has failed: calls whose turn has not come are not made."""
+        if self.turns is None:
+            return await self._settle()
+        with self.turns.over():
+            return await self._settle()
+
     async def _has_more(self, concludes: bool) -> bool:
         """Whether calls are under way. What others have woken, beside the task, goes on and may make the next one."""
         if self.is_branched and all(call.done() for call in self.calls):
@@ -170,7 +178,7 @@ class AsyncScope(Scope):
         await self._settle()
 
     def _in_turn(self, limit: int) -> Any:
-        return asyncio.Semaphore(limit)
+        return Turns(limit)
 
     def _unstarted(self) -> Any:
         return CallFuture(loop=self.host.loop) if self._is_on_loop() else ThreadFuture()
@@ -208,15 +216,18 @@ class AsyncScope(Scope):
 
     async def _run_in_turn(self, task: Task, future: Any) -> None:
         """Make a call when there is room for it."""
-        async with self.turns:
+        await self.turns.come()
+        try:
             await self._run_call(task, future)
+        finally:
+            self.turns.release()
 
     async def _run_call(self, task: Task, future: Any) -> None:
         try:
             outcome = await adrive(perform_call(self.host.run, task), self._perform_for_call)
         except asyncio.CancelledError:
             if self.made is not None:
-                self.made.lose(task)
+                self.made.fail(task)
             raise
         except BaseException as error:  # whoever waits for the call hears of it
             self.hear_of(error)

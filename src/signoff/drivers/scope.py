@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.questions import Interrupt
@@ -210,14 +211,14 @@ class Scope(Knowing):
         if loop is not None and loop is not self.host.loop:
             with in_turn:
                 self.elsewhere = (*self.elsewhere, (loop, future))
+            _stranded().tell_at_thread_end(loop, future)
         self.calls.append(future)
         return future
 
     def drop_stranded(self) -> None:
         """See that nobody goes on with what was called on an event loop of the node's own that has stopped since."""
         for loop, future in self.elsewhere:
-            if not (loop.is_running() or future.done()):
-                future.set_exception(RuntimeError("The event loop that it was called on has stopped."))
+            _stranded().drop(loop, future)
 
     def _in_turn(self, limit: int) -> Any:
         raise NotImplementedError
@@ -260,3 +261,11 @@ class Scope(Knowing):
     def left_open(self, questions: Iterable[Interrupt[Any]]) -> None:
         """Note what a call or a graph asks that has failed: if the task fails with it, that is still asked."""
         self.left = (*self.left, *questions)
+
+
+@cache
+def _stranded() -> Any:
+    """Loaded when it is needed: few nodes have event loops of their own."""
+    from signoff.drivers import stranded
+
+    return stranded

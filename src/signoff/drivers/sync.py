@@ -17,6 +17,7 @@ from signoff.drivers.saving import with_commits
 from signoff.drivers.sync_tasks import run_task
 from signoff.drivers.workers import Crew
 from signoff.engine.effects import Await, Check, Chunk, Emit, Load, Look, Recall, Remember, Save, Stop, Tell
+from signoff.engine.handling import ends_step
 from signoff.engine.task import Outcome, Task
 
 MAX_THREADS = 64
@@ -87,7 +88,14 @@ class Driver:
             outcome = context.run(run_task, self.host, task)
         except BaseException as error:  # SystemExit and the like end the run, not just this thread
             outcome = Outcome(task, signal=error)
+        if not outcome.is_done and self.host.max_concurrency is not None and ends_step(outcome):
+            self._forget_rest()
         self.events.put(outcome)
+
+    def _forget_rest(self) -> None:
+        """Nothing more of the step begins. Without a limit all of it has, though one thread may do it in a row."""
+        if self._crew is not None:
+            self._crew.forget()
 
     def _next_events(self) -> list[Outcome | Chunk]:
         """What has happened since; waits until something has."""

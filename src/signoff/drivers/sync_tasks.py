@@ -92,6 +92,9 @@ class SyncScope(Scope):
             return time.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
         if type(effect) is Settle:
             self.drop_stranded()
+            if effect.fails and self.turns is not None:
+                for future in self.calls:
+                    future.cancel()
             unclear = (future for future in self.calls if not (future.has_result or future.cancelled()))
             return questions_of(future.exception() for future in unclear)
         return effect.notify()

@@ -65,6 +65,11 @@ class Crew:
             self._todo.extend(tasks)
         self._hire()
 
+    def forget(self) -> None:
+        """Forget the tasks that nobody has started on."""
+        with self._lock:
+            self._todo.clear()
+
     def call_off(self, at_rest: Callable[[], None]) -> None:
         """Forget the tasks that nobody has started on, and tell when nobody works any more."""
         with self._lock:

@@ -82,7 +82,7 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
             if given is not None:
                 task.input = anew(given)
             failure = _in_our_words(task, failure)
-            asked = yield from _all_questions(task, scope, ())
+            asked = yield from _all_questions(task, scope, (), fails=True)
             policy = _policy_for(task, failure)
             if policy is None or tries >= policy.max_attempts:
                 return _failed(task, scope, failure, _once((*asked, *scope.left)))
@@ -155,9 +155,9 @@ def _failed(task: Task, scope: Any, error: Exception, questions: Questions) -> O
     return Outcome(task, error=error, beside=still_open, asides=asides)
 
 
-def _all_questions(task: Task, scope: Any, questions: Questions) -> Steps[Questions]:
+def _all_questions(task: Task, scope: Any, questions: Questions, *, fails: bool = False) -> Steps[Questions]:
     """The questions of a pause, and those that calls, coroutines and threads have asked beside it, now or before."""
-    others = (yield Settle()) if scope.calls else ()
+    others = (yield Settle(fails=fails)) if scope.calls else ()
     return _once((*_still_asked(task, scope), *questions, *others, *scope.beside))
 
 

@@ -125,6 +125,8 @@ class Settle:
 
     concludes: bool = False
     """Whether the task has done its work: then that counts, though it may be called off once they are."""
+    fails: bool = False
+    """Whether the task has failed: then those whose turn has not come are not made."""
 
 
 @dataclass(slots=True)

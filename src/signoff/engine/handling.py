@@ -5,7 +5,7 @@ from collections.abc import Container, Sequence
 from signoff.engine import ids
 from signoff.engine.pending import Pending, replayed
 from signoff.engine.task import Outcome, Task
-from signoff.errors import NodeError
+from signoff.errors import NodeError, ParentCommand
 
 HANDLER = "__error_handler__"
 
@@ -13,6 +13,16 @@ HANDLER = "__error_handler__"
 def is_handled(outcome: Outcome) -> bool:
     """Whether a task failed, and its node has a handler to run now."""
     return outcome.error is not None and outcome.task.node.handler is not None
+
+
+def is_fatal(outcome: Outcome) -> bool:
+    """Whether a task has failed, and nothing handles that."""
+    return not (outcome.is_done or outcome.is_paused or is_handled(outcome))
+
+
+def ends_step(outcome: Outcome) -> bool:
+    """Whether nothing more of a step is to begin. A Command for the graph around waits until the step is over."""
+    return is_fatal(outcome) and type(outcome.signal) is not ParentCommand
 
 
 def with_handlers(tasks: Sequence[Task], known: Pending) -> Sequence[Task]:

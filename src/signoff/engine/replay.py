@@ -64,13 +64,13 @@ class CallsMade(Replay):
         self._found: set[str] = set()
         """The ids of those that were made before, and are made again by now."""
         self._failed: set[str] = set()
-        """The ids of those that have failed, and go on where they stopped if they are made again."""
+        """The ids of those that have come to nothing, and go on where they stopped if they are made again."""
         self._turns: dict[_Same, int] = {}
         """How often each line made a call with the same; one that failed, and was made again, counts once."""
         self._made: dict[str, tuple[_Same, int]] = {}
         """Which of them a call is, by its id."""
         self._lost: dict[_Same, list[int]] = {}
-        """Those of them that have failed, and were not made again yet."""
+        """Those of them that have come to nothing, and were not made again yet."""
         self._passed_over: dict[_Same, list[int]] = {}
         """The places on a line where such calls were made that a later one stands for."""
         self._within: tuple[str, ...] = ()
@@ -122,16 +122,12 @@ class CallsMade(Replay):
         return turn
 
     def fail(self, call: Task) -> None:
-        """A call has failed. If it goes on where it stopped, it is the same one that the task makes again."""
-        self.lose(call)
-        if call.node.passes_on:
-            self._failed.add(call.id)
-
-    def lose(self, call: Task) -> None:
-        """A call has come to nothing: one with the same that its line makes from now on is made in its place."""
-        if call.id in self._made:
+        """A call has failed, or was called off. If it goes on where it stopped, the task makes the same one again."""
+        if call.id in self._made:  # one with the same that its line makes from now on is made in its place
             same, turn = self._made[call.id]
             self._lost.setdefault(same, []).append(turn)
+        if call.node.passes_on:
+            self._failed.add(call.id)
 
     def _was_caught(self, call: Task) -> bool:
         """Whether the very call has failed before, and the task has caught that: it is not another one's."""

@@ -7,7 +7,7 @@ from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Chunk, Emit, Stop
 from signoff.engine.ending import conclude
 from signoff.engine.fold import is_refused
-from signoff.engine.handling import behind_failures, handler_task, is_handled
+from signoff.engine.handling import behind_failures, handler_task, is_fatal, is_handled
 from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -138,7 +138,7 @@ def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
 
     First what ends a run by itself: an answer that was not handed over is taken back then, and asked again.
     """
-    for outcome in sorted(filter(_is_fatal, outcomes), key=lambda one: one.signal is None):
+    for outcome in sorted(filter(is_fatal, outcomes), key=lambda one: one.signal is None):
         raise outcome.signal or outcome.error or AssertionError("an outcome without a cause")
     return [handler_task(outcome.task, outcome.error) for outcome in outcomes if is_handled(outcome)]
 
@@ -150,16 +150,11 @@ def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome], *, ends: bo
             yield save
             return
         except SaverUnavailable as failure:
-            errors = [outcome.error for outcome in kept if _is_fatal(outcome) and outcome.error is not None]
+            errors = [outcome.error for outcome in kept if is_fatal(outcome) and outcome.error is not None]
             if not errors:
                 raise
             error = unstored(errors[0], failure)
         raise error  # not inside of the block above: what it comes from itself stays
-
-
-def _is_fatal(outcome: Outcome) -> bool:
-    """Whether a task has failed, and nothing handles that."""
-    return not (outcome.is_done or outcome.is_paused or is_handled(outcome))
 
 
 def call_off(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import MINYEAR, UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from signoff.checkpoint.others import make_known
 from signoff.checkpoint.places import checked_limit, thread_name
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.serde.unread import showing
@@ -182,6 +183,8 @@ def _check_texts(**given: Any) -> None:
 
 def _checked_saver(saver: Any) -> Any:
     if hasattr(saver, "get_tuple") and not isinstance(saver, type):
+        if hasattr(saver, "with_allowlist"):  # one of LangGraph's
+            make_known(saver)
         return saver
     mend = "Inbox(graph.checkpointer)" if hasattr(saver, "checkpointer") else "Inbox(saver)"
     raise InvalidInput(f"An inbox is of a saver, and this is {saver!r}. Open it with the saver of your graph: {mend}.")

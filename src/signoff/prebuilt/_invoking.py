@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
-from langchain_core.tools import StructuredTool
 
 from signoff import _scope
 from signoff.bridge.threads import is_sync_tool
@@ -16,6 +15,7 @@ from signoff.drivers.aio_threads import in_thread
 from signoff.engine.program import Action
 from signoff.errors import NeedsAsync
 from signoff.prebuilt.carrying import has_returned
+from signoff.prebuilt.ways_of_tools import is_async_only
 from signoff.runtime import Runtime
 from signoff.steps import Steps, adrive, drive
 
@@ -52,10 +52,8 @@ def perform(effect: Any) -> Any:
 
 def check_sync(runnable: Any) -> None:
     """Refuse a tool that only async runs can call."""
-    if not isinstance(runnable, StructuredTool) or runnable.func is not None:
-        return
-    if all(getattr(type(runnable), name) is getattr(StructuredTool, name) for name in ("invoke", "run", "_run")):
-        raise _is_async(runnable.name)  # else its class says itself how to call it
+    if is_async_only(runnable):
+        raise _is_async(runnable.name)
 
 
 def _is_async(name: str) -> NeedsAsync:

@@ -18,6 +18,7 @@ from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.tool_errors import listed
 from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
+from signoff.prebuilt.ways_of_tools import way_to
 
 __all__ = ["ActionRequest", "HumanInterrupt", "HumanInterruptConfig", "HumanResponse", "add_human_in_the_loop"]
 
@@ -124,7 +125,7 @@ class AskingTool(BaseTool):
         decided = self._decide(tool_input, tool_call_id)
         if isinstance(decided, str):
             return self._reply(decided, tool_call_id)
-        return uncarried(carrying(self.tool).run(decided, *args, tool_call_id=tool_call_id, **kwargs))
+        return uncarried(way_to(carrying(self.tool), "run", decided, *args, tool_call_id=tool_call_id, **kwargs)())
 
     async def arun(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **kwargs: Any) -> Any:
         """Ask, then run the tool inside, or answer in its place."""
@@ -132,13 +133,8 @@ class AskingTool(BaseTool):
         if isinstance(decided, str):
             return self._reply(decided, tool_call_id)
         inner, given = carrying(self.tool), {**kwargs, "tool_call_id": tool_call_id}
-        result = await called_in_loop(
-            inner,
-            _scope.running.get(),
-            partial(inner.run, decided, *args, **given),
-            partial(inner.arun, decided, *args, **given),
-            partial(inner.arun, decided, *args, **{**given, "callbacks": []}),
-        )
+        run, arun = (way_to(inner, method, decided, *args, **given) for method in ("run", "arun"))
+        result = await called_in_loop(inner, _scope.running.get(), run, arun, partial(arun, callbacks=[]))
         return uncarried(result)
 
     def _reply(self, text: str, tool_call_id: str | None) -> Any:

@@ -127,8 +127,24 @@ def done(node: Node, scope: Any, given: str | None = None) -> Any:
 async def adone(node: Node, scope: Any, given: str | None = None) -> Any:
     """What a node comes to that is done as a task of its own. It is found again if it is given the same."""
     future = scope.call(node, given)
-    await _over([future])
+    try:
+        await _over([future])
+    except asyncio.CancelledError as error:
+        making = getattr(future, "making", None)
+        setattr(error, _CALLED_OFF, making is not None and making.cancelled())
+        raise
     return _result(future)
+
+
+def was_called_off(error: BaseException) -> bool:
+    """Whether what was done as a task of its own came to nothing, since whoever waited for it has given up.
+
+    It may have come to its end all the same, and a thread goes on.
+    """
+    return bool(getattr(error, _CALLED_OFF, False))
+
+
+_CALLED_OFF = "signoff_called_off"
 
 
 async def _over(futures: Sequence["asyncio.Future[Any]"]) -> None:

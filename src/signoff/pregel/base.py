@@ -45,6 +45,8 @@ class Base:
         stream_transformers: Sequence[Any] | None = None,
     ) -> None:
         _check_saver(checkpointer)
+        if hasattr(checkpointer, "with_allowlist"):  # one of LangGraph's
+            _make_known(checkpointer, program)
         _check_part("store", store, "batch", "InMemoryStore()")
         _check_part("cache", cache, "aget", "InMemoryCache()")
         if context_schema is not None and not is_type(context_schema):
@@ -109,6 +111,12 @@ def _check_saver(saver: Any) -> None:
     else:
         mend = "Give a saver, such as InMemorySaver(); True and False are for nested graphs."
     raise InvalidGraph(f"The checkpointer is {saver!r}. {mend}")
+
+
+def _make_known(saver: Any, program: Program) -> None:
+    from signoff.checkpoint.others import make_known
+
+    make_known(saver, program.types.values())
 
 
 def _check_part(name: str, part: Any, method: str, example: str) -> None:

@@ -39,6 +39,7 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     if called is not None and call_id is not None:
         parent.fail_again(call_id, called.line)
     ns = parent.task.ns_inside if called is None else _namespace(parent, called.number)
+    ns = _memory(parent.task, 0 if called is None else called.number) if graph.checkpointer is True else ns
     run = _nested_run(graph, nested_terms(graph, options, keeper, saver), ns, parent, keeper.run)
     if config.get("recursion_limit") is not None:
         run.recursion_limit = recursion_limit(config)
@@ -58,7 +59,7 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
 def _nested_run(graph: "Base", terms: Terms, ns: str, parent: Scope, keeper: Run) -> Run:
     """A run, with what it has from the one around it."""
     outer, is_stateful = parent.host.run, graph.checkpointer is True
-    run = Run(graph.program, terms, outer.thread_id, stateful_ns(ns) if is_stateful else ns)
+    run = Run(graph.program, terms, outer.thread_id, ns)
     run.is_nested, run.remembers = True, is_stateful
     run.metadata, run.lease = outer.metadata, outer.lease
     run.recursion_limit = outer.recursion_limit
@@ -75,6 +76,18 @@ def _nested_run(graph: "Base", terms: Terms, ns: str, parent: Scope, keeper: Run
         run.around, run.memories, run.kept_memories = keeper, keeper.memories, keeper.kept_memories
         run.turns_since = keeper.turns_since
     return run
+
+
+def _memory(task: Task, number: int) -> str:
+    """Where the n-th graph that a task calls remembers: the names of nodes, and of the calls in them that people know.
+
+    A call may have the name of a node; and those of a tool step, which nobody sees, differ each time.
+    """
+    names = [str(number)] if number else []
+    while task.is_call and task.caller is not None:
+        names += [] if task.node.is_hidden else [task.name]
+        task = task.caller
+    return NS_SEP.join([stateful_ns(task.ns_inside), *names[::-1]])
 
 
 def _called_in(outer: Run, task: Task) -> Sequence[str]:

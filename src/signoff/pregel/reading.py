@@ -101,14 +101,24 @@ def _nested_state(
 ) -> Steps[Any]:
     graph = task.node.graph
     config = checkpoint_config(outer.thread_id, task.ns_of_graph)
-    if not subgraphs:
+    if not subgraphs and graph.checkpointer is not True:
         return config
     run = _run_inside(outer, task)
     inner = yield from _read_for(graph.program, load(run))
-    if inner is None:
-        return _unborn(config)
     inside = {**around, outer.ns: saved.checkpoint["id"]}
-    return (yield from shown_at(graph, inner, subgraphs, is_head=True, run=run, inside=inside))
+    if inner is None:
+        return _unborn(config) if subgraphs else config
+    if subgraphs:
+        return (yield from shown_at(graph, inner, subgraphs, is_head=True, run=run, inside=inside))
+    is_plain = yield from _is_seen_by(config, graph.program, inner)
+    return config if is_plain else _mapped(inner.config, inside)
+
+
+def _is_seen_by(config: RunnableConfig, program: Program, turn: CheckpointTuple) -> Steps[bool]:
+    """Whether a config that names just a graph that remembers shows one turn, and not another task's."""
+    newest: CheckpointTuple | None = yield Load(config, program=program)
+    newest = None if newest is None else (yield from recalled_now(newest))
+    return newest is not None and newest.checkpoint["id"] == turn.checkpoint["id"]
 
 
 def _run_at(graph: "Base", saved: CheckpointTuple, ns: str) -> Run:

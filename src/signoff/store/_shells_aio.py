@@ -63,7 +63,7 @@ class AsyncShell(Shell):
     async def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> "asyncio.Task[None]":
         """Remove expired items now and then, in a task of the event loop."""
         interval_s = sweep_interval_s(self.ttl_config, sweep_interval_minutes)
-        if self._sweeper is None or self._sweeper.done():
+        if self._sweeper is None or self._sweeper.done() or self._sweeper.cancelling():
             self._sweeper = asyncio.create_task(self._sweep_every(interval_s), name="ttl-sweeper")
         return self._sweeper
 

@@ -38,7 +38,7 @@ class Sweeper:
         from concurrent.futures import Future
 
         with self._lock:
-            if self._done is None or self._done.done():
+            if self._done is None or self._done.done() or self._stop.is_set():
                 self._stop, self._done = threading.Event(), Future()
                 arguments = (self._store, interval_s, self._stop, self._done)
                 self._thread = threading.Thread(target=_sweep, args=arguments, name="ttl-sweeper", daemon=True)
@@ -61,9 +61,11 @@ class Sweeper:
 
 
 def _sweep(store: "weakref.ref[Sweeps]", interval_s: float, stop: threading.Event, done: "Future[None]") -> None:
-    while not stop.wait(interval_s) and _swept(store()):
-        pass
-    done.set_result(None)
+    try:
+        while not stop.wait(interval_s) and _swept(store()):
+            pass
+    finally:
+        done.set_result(None)
 
 
 def _swept(store: Sweeps | None) -> bool:
