@@ -296,8 +296,9 @@ class GraphInterrupt(GraphBubbleUp):
     """A task asked a question and waits for the answer."""
 
     def __init__(self, interrupts: Sequence[Any] = ()) -> None:
-        if isinstance(interrupts, str) or not all(hasattr(one, "origin") for one in interrupts):
-            raise InvalidInput(f"A pause is made of questions, not of {interrupts!r}. Ask with interrupt(...) instead.")
+        for one in [interrupts] if isinstance(interrupts, str) else interrupts:
+            if not hasattr(one, "origin"):
+                raise InvalidInput(f"A pause is made of questions, not of {interrupts!r}. Ask with interrupt(...).")
         self.interrupts = tuple(interrupts)
         super().__init__(self.interrupts)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig, shown_place
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, RUNTIME, SCOPE, THREAD_ID
+from signoff.drivers.lines import in_turn
 from signoff.runtime import ExecutionInfo, RunControl, Runtime, server_info
 
 if TYPE_CHECKING:
@@ -67,9 +68,10 @@ def _control_of(host: "Host") -> RunControl:
     """The handle on a run, and on those around it. If none was given, it is made when a node may ask for it."""
     if host.run.control is not None:
         return host.run.control
-    around = RunControl() if host.parent is None else _control_of(host.parent.host)
-    control: RunControl = host.run.__dict__.setdefault("control", around)  # of tasks at the same moment, one makes it
-    return control
+    with in_turn:  # of tasks at the same moment, one makes it
+        if host.run.control is None:
+            host.run.control = RunControl() if host.parent is None else _control_of(host.parent.host)
+    return host.run.control
 
 
 def _execution_info(scope: "Knowing") -> ExecutionInfo:

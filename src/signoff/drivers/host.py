@@ -3,7 +3,6 @@
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from signoff._ambient import KEPT_AS, KEPT_IN
@@ -64,39 +63,47 @@ _PLACE = frozenset((THREAD_ID, CHECKPOINT_NS, CHECKPOINT_ID, CHECKPOINT_MAP))
 class Host:
     """What a run works with. What most runs do not need is set by whoever knows that this one does."""
 
-    context: Any = None
-    sink: Sink | None = None
+    __slots__ = (
+        "_own_settings", "ambient", "announces", "cache", "call_id", "called_off", "calls", "config", "context",
+        "given", "hear_life", "is_beside", "is_left", "is_stopping", "left", "line", "loop", "max_concurrency",
+        "observer", "parent", "perform", "run", "run_id", "runs_in_place", "saver", "saver_error_id", "sink",
+        "step_timeout", "store",
+    )  # fmt: skip
+
+    context: Any
+    sink: Sink | None
     """Where chunks go that arise inside of tasks; None if nobody listens."""
-    parent: "Scope | None" = None
+    parent: "Scope | None"
     """The task that this run is nested in."""
-    given: RunnableConfig | None = None
+    given: RunnableConfig | None
     """What whoever calls this run says in its config, if it is nested; None if nothing."""
-    call_id: str | None = None
+    call_id: str | None
     """What stands for the call of this run, if its graph is called by that task, and not the task's own."""
-    line: str = ""
+    line: str
     """What stands for the coroutine or the thread beside that task that has called this run."""
-    is_beside: bool = False
+    is_beside: bool
     """Whether it is a coroutine or a thread beside that task that has called this run."""
-    announces: Save | None = None
+    announces: Save | None
     """What is stored, for the run around a nested one, before that begins."""
-    observer: Observer | None = None
+    observer: Observer | None
     """Whoever wants to know what happens; None if nobody does."""
-    hear_life: Callable[["Scope", Callable[[], None]], AbstractContextManager[None]] = staticmethod(_unheard)
+    hear_life: Callable[["Scope", Callable[[], None]], AbstractContextManager[None]]
     """Of an async run: what makes all that a task calls give signs of life for it, as long as the context lasts."""
-    max_concurrency: int | None = None
-    run_id: str | None = None
-    loop: Any = None
+    max_concurrency: int | None
+    run_id: str | None
+    loop: Any
     """The event loop, of an async run."""
-    is_stopping: bool = False
+    is_stopping: bool
     """Whether an async run waits only for what it cannot call off."""
-    called_off: "set[Any] | None" = None
+    called_off: "set[Any] | None"
     """The calls that were under way when an async run came to its end, and were called off: each is so once."""
-    is_left: bool = False
+    is_left: bool
     """Whether nobody waits any more until an async run that is called off has ended."""
-    saver_error_id: int = 0
+    saver_error_id: int
     """The id of the error that the saver has failed with: the run ends by that, whatever the user's code makes of it.
 
     Not the error itself, whose traceback leads here: nobody would free the two."""
+    _own_settings: dict[str, Any] | None
     perform: Callable[[Any], Any]
     """What performs the effects of this run, from inside of its tasks too."""
 
@@ -117,6 +124,12 @@ class Host:
         self.left: dict[Any, Any] = {}
         """What an async run that is called off waits for: nested runs that end, and functions in threads; some of
         these are the task of a scope."""
+        self.context = self.sink = self.parent = self.given = self.call_id = self.announces = self.observer = None
+        self.max_concurrency = self.run_id = self.loop = self.called_off = self._own_settings = None
+        self.line = ""
+        self.is_beside = self.is_stopping = self.is_left = False
+        self.hear_life = _unheard
+        self.saver_error_id = 0
 
     @property
     def root(self) -> "Host":
@@ -152,13 +165,14 @@ class Host:
         """Whether somebody reads a stream, here or around."""
         return self.sink is not None and self.sink.listens_to(mode)
 
-    @cached_property
+    @property
     def own_settings(self) -> dict[str, Any]:
         """What the caller says beside the place, for a saver of another kind: it may keep users apart by that."""
-        if getattr(self.saver, "has_leases", False):
-            return {}
-        place = self.config.get(CONF) or {}
-        return {name: value for name, value in place.items() if name not in _PLACE and not name.startswith("__")}
+        if self._own_settings is None:
+            place = {} if getattr(self.saver, "has_leases", False) else self.config.get(CONF) or {}
+            own = {name: value for name, value in place.items() if name not in _PLACE and not name.startswith("__")}
+            self._own_settings = own
+        return self._own_settings
 
     def told(self, config: RunnableConfig) -> RunnableConfig:
         """A config for the saver, with the caller's own settings."""

@@ -11,9 +11,6 @@ from signoff.engine.state import State
 from signoff.engine.task import Outcome, Task
 from signoff.errors import InvalidUpdateError, StateChanged
 
-Groups = dict[str, list[object]]
-"""The values written to each channel, in order."""
-
 
 def fold(
     program: Program,
@@ -29,7 +26,13 @@ def fold(
     if not program.is_simple:
         return _fold_more(program, state, outcomes, also, waiting)
     values = state.values
-    folded, fleeting = _folded(program, values, _grouped(outcomes, also), outcomes)
+    lone = outcomes[0].writes if len(outcomes) == 1 and not also else ()
+    folded: Values = dict(lone)
+    if lone and len(folded) == len(lone):  # one task, and each key once; so it is with most steps
+        fleeting = _merge(program, values, folded, outcomes, False)
+    else:
+        folded = _grouped(outcomes, also)
+        fleeting = _merge(program, values, folded, outcomes)
     for name in state.fleeting:
         if name not in folded:
             values.pop(name, None)
@@ -49,7 +52,8 @@ def _fold_more(
     consumed = _consumed(program, values, [*outcomes, *waiting]) if program.opaque else {}
     held = _held(program, state) if program.pauses_branch else ()
     before = {**values, **consumed} if consumed else values
-    folded, fleeting = _folded(program, before, _grouped(outcomes, also), outcomes)
+    folded = _grouped(outcomes, also)
+    fleeting = _merge(program, before, folded, outcomes)
     if consumed:
         _put(state, consumed)
     for name in state.fleeting:
@@ -100,11 +104,11 @@ def _held(program: Program, state: State) -> Collection[str]:
 
 def add(program: Program, state: State, writes: Sequence[Write]) -> None:
     """Put the caller's writes on top of a state without ending the step."""
-    groups = _grouped((), writes)
-    if TASKS in groups:
+    folded = _grouped((), writes)
+    if TASKS in folded:
         # Behind the Sends that are under way: a task is known by the place of its Send.
-        groups[TASKS] = [*state.values.get(TASKS, ()), *groups[TASKS]]
-    folded, fleeting = _folded(program, state.values, groups, ())
+        folded[TASKS] = [*state.values.get(TASKS, ()), *folded[TASKS]]
+    fleeting = _merge(program, state.values, folded, ())
     for name in program.deferred:
         if name in folded and program.channels[name].get(state.values.get(name, MISSING)) is not MISSING:
             folded[name] = program.channels[name].finish(folded[name])  # what was due still is
@@ -116,13 +120,15 @@ def add(program: Program, state: State, writes: Sequence[Write]) -> None:
 
 def preview(program: Program, values: Values, writes: Sequence[Write], outcomes: Sequence[Outcome] = ()) -> Values:
     """The values as they would be after some writes alone, for the conditional edges of a task; or after some tasks."""
-    folded, _ = _folded(program, values, _grouped(outcomes, writes), outcomes)
+    folded = _grouped(outcomes, writes)
+    _merge(program, values, folded, outcomes)
     ahead = {**values, **folded}
     return {name: value for name, value in ahead.items() if value is not MISSING}
 
 
-def _grouped(outcomes: Iterable[Outcome], also: Sequence[Write]) -> Groups:
-    groups: Groups = {}
+def _grouped(outcomes: Iterable[Outcome], also: Sequence[Write]) -> Values:
+    """The values written to each channel, in order."""
+    groups: Values = {}
     for outcome in outcomes:
         for name, value in outcome.writes:
             if name in groups:
@@ -134,30 +140,38 @@ def _grouped(outcomes: Iterable[Outcome], also: Sequence[Write]) -> Groups:
     return groups
 
 
-def _folded(program: Program, values: Values, groups: Groups, outcomes: Sequence[Outcome]) -> tuple[Values, list[str]]:
-    """What the written channels hold afterwards, and which of them forget it after a step."""
-    channels, folded, fleeting = program.channels, {}, []
+def _merge(
+    program: Program, values: Values, written: Values, outcomes: Sequence[Outcome], is_grouped: bool = True
+) -> list[str]:
+    """Put what channels hold afterwards in the place of what was written to them. Returns which forget it after a step.
+
+    is_grouped: whether there is a list for each channel, and not the only value that was written to it.
+    """
+    channels, forgetful, flags, fleeting = program.channels, program.fleeting, program.flags, []
     try:
-        for name, group in groups.items():
-            channel = channels[name]
-            folded[name] = channel.fold(values.get(name, MISSING), group)
-            if channel.is_fleeting:
+        for name, group in written.items():
+            if name in flags:
+                written[name] = group[-1] if is_grouped else group
                 fleeting.append(name)
+            else:
+                written[name] = channels[name].fold(values.get(name, MISSING), group if is_grouped else [group])
+                if name in forgetful:
+                    fleeting.append(name)
     except InvalidUpdateError as error:
         raise _with_writers(error, name, outcomes) from error
     except Exception as error:
         if name not in channels:
             raise _unknown_channel(program, name, outcomes) from None
         _check_stored(program, name, values.get(name, MISSING), error)
-        error.add_note(_of_reducer(name, groups[name], outcomes))
+        error.add_note(_of_reducer(name, group if is_grouped else [group], outcomes))
         raise
-    return folded, fleeting
+    return fleeting
 
 
 def is_refused(program: Program, state: State, outcome: Outcome) -> bool:
     """Whether the state cannot take what a task wrote, even on its own."""
     try:
-        _folded(program, state.values, _grouped([outcome], ()), ())
+        _merge(program, state.values, _grouped([outcome], ()), ())
     except Exception:
         return True
     return False
@@ -165,11 +179,10 @@ def is_refused(program: Program, state: State, outcome: Outcome) -> bool:
 
 def _put(state: State, folded: Values) -> None:
     values = state.values
+    values.update(folded)
     for name, value in folded.items():
         if value is MISSING:
-            values.pop(name, None)
-        else:
-            values[name] = value
+            del values[name]
     if state.is_saved:
         state.changed.update(folded)
 

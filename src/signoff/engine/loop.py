@@ -1,8 +1,9 @@
 """The loop of a run: plan a step, run its tasks, fold their writes, store, show, and again."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
+from signoff._words.questions import Interrupt
 from signoff.engine import branching, chunks, pending
 from signoff.engine.due import sorted_out
 from signoff.engine.effects import Await, Emit
@@ -95,12 +96,18 @@ def show_state(run: Run, state: State, tasks: Sequence[Task]) -> Steps[None]:
 
 def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]:
     """The run waits for a person. What the other tasks wrote shows already, though the step is not over."""
-    questions = tuple([question for outcome in outcomes for question in outcome.questions or ()])
+    asked: list[Interrupt[Any]] = []
+    has_told = has_written = False
+    for outcome in outcomes:
+        asked += outcome.questions or ()
+        has_told |= bool(outcome.asides)
+        has_written |= bool(outcome.writes)
     ahead = state.values
-    for told in branching.told_by(outcomes):
+    for told in branching.told_by(outcomes) if has_told else ():
         ahead = preview(run.program, ahead, told)
-    if any(outcome.writes for outcome in outcomes):
+    if has_written:
         ahead = preview(run.program, ahead, (), outcomes)
+    questions = tuple(asked)
     if shown := chunks.pause_chunks(run, state.values, ahead, questions):
         yield Emit(shown)
     return Finish("pending", read_keys(ahead, run.terms.output_keys), questions, state.checkpoint_id)

@@ -6,7 +6,7 @@ from typing import Any
 
 from signoff._words.commands import Command
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
-from signoff.channels import BaseChannel
+from signoff.channels import BaseChannel, EphemeralValue
 from signoff.constants import JOIN, MISSING, PULL, START
 from signoff.engine import ids
 from signoff.errors import InvalidGraph
@@ -154,6 +154,8 @@ class Program:
     """What stands for all of them; empty if there are none."""
     fleeting: frozenset[str] = frozenset()
     """Channels that hold a value for one step only."""
+    flags: frozenset[str] = frozenset()
+    """Those of them that take whatever was written last: as the triggers of nodes do."""
     unsaved: frozenset[str] = frozenset()
     """Channels whose values are left out of every checkpoint."""
     meddling: frozenset[str] = frozenset()
@@ -193,6 +195,7 @@ class Program:
         self.joins = {name: ends[0] for name, ends in self.listeners.items() if name.startswith(JOIN)}
         self.joins_digest = ids.as_uuid(_told(self.joins, self.channels))[:8] if self.joins else ""
         self.fleeting = frozenset(name for name, channel in self.channels.items() if channel.is_fleeting)
+        self.flags = frozenset(name for name in self.fleeting if _takes_last(self.channels[name]))
         self.unsaved = frozenset(name for name, channel in self.channels.items() if not channel.is_saved)
         self.meddling = frozenset(name for name, channel in self.channels.items() if channel.meddles)
         self.deferred = tuple(name for name, channel in self.channels.items() if _is_deferred(channel))
@@ -247,6 +250,10 @@ def _told(joins: Mapping[str, str], channels: Mapping[str, Any]) -> str:
     return repr(sorted((end, sorted(channels[name].names)) for name, end in joins.items()))
 
 
+def _takes_last(channel: BaseChannel) -> bool:
+    return type(channel) is EphemeralValue and not channel.guard
+
+
 def _is_deferred(channel: BaseChannel) -> bool:
     return type(channel).finish is not BaseChannel.finish
 
@@ -255,4 +262,13 @@ def read_keys(values: Values, keys: str | Sequence[str]) -> Any:
     """The values of some keys: a dict of those that have one, or for a single name its bare value."""
     if isinstance(keys, str):
         return values.get(keys)
-    return {key: values[key] for key in keys if key in values}
+    return values_of(keys, values)
+
+
+def values_of(keys: Sequence[str], values: Values) -> dict[str, Any]:
+    """The values of those keys that have one. On the way of every step: a comprehension would be one call more."""
+    seen = {}
+    for key in keys:
+        if key in values:
+            seen[key] = values[key]
+    return seen

@@ -55,73 +55,83 @@ class Terms:
 class Run:
     """One run of a program. What most runs do not need is set by whoever knows that this one does."""
 
-    holder: str = ""
+    __slots__ = (
+        "_about", "answers", "around", "begins", "begins_at", "beside", "branched_off", "called", "called_by",
+        "called_in", "checkpoint_id", "continues", "control", "discarded", "durability", "ended_calls", "found",
+        "given", "has_breakpoints", "heads", "holder", "is_nested", "is_saved", "kept_calls", "kept_memories",
+        "kept_nested", "known", "lease", "left", "marks", "memories", "metadata", "modes", "newest_id", "noted",
+        "ns", "on_resume", "parents", "places", "program", "recursion_limit", "remembers", "repeated", "shows_known",
+        "since", "stands", "stop", "stopped_nested", "terms", "thread_id", "told", "turns", "turns_since", "unkept",
+        "unread", "updated_at", "waiting",
+    )  # fmt: skip
+
+    holder: str
     """The name under which the run takes its thread; empty if its saver knows no leases."""
-    lease: Lease | None = None
+    lease: Lease | None
     """The run's hold on its thread; nested runs have their root's."""
-    recursion_limit: int = 10_007
-    modes: frozenset[str] = frozenset()
+    recursion_limit: int
+    modes: frozenset[str]
     """What somebody listens to."""
-    told: Mapping[str, Any] = _NOTHING
+    told: Mapping[str, Any]
     """What the caller's config says about the tasks of the run, where streams show them."""
-    control: RunControl | None = None
+    control: RunControl | None
     """The handle on the run, if there is one: it was given, or a node has its runtime."""
-    metadata: Mapping[str, Any] = _NOTHING
+    metadata: Mapping[str, Any]
     """What the caller's config adds to the metadata of every checkpoint."""
-    parents: Mapping[str, str] = _NOTHING
+    parents: Mapping[str, str]
     """For a nested run: the checkpoint of each graph around it, by namespace."""
-    is_nested: bool = False
-    continues: Callable[[Any], bool] | None = None
+    is_nested: bool
+    continues: Callable[[Any], bool] | None
     """For a nested run: whether a saved checkpoint is this run, begun earlier, so that the input is old news."""
-    on_resume: Callable[[str], Any] | None = None
+    on_resume: Callable[[str], Any] | None
     """Whom to tell the checkpoint that the run goes on from; None if nobody listens."""
-    newest_id: str | None = None
+    newest_id: str | None
     """The newest checkpoint of the thread, in a run that may begin at an older one: what it makes comes after both."""
-    stands: bool = False
+    stands: bool
     """For an update of a graph that remembers: whether a task stands at the checkpoint that the caller named, though
     the newest one is that of another."""
-    begins_at: dict[str, tuple[str, str]] | None = None
+    begins_at: dict[str, tuple[str, str]] | None
     """The (namespace, checkpoint) where nested graphs begin that the caller named, by the ways to them."""
-    begins: Branch | None = None
+    begins: Branch | None
     """The branch that the run begins, until that has a checkpoint of its own."""
-    branched_off: Branch | None = None
+    branched_off: Branch | None
     """The branch of the root that the run is on, if the thread ever went back."""
-    known: Pending | None = None
+    known: Pending | None
     """What tasks, and the calls inside of them, had come to at the checkpoint that the run began at, if anything."""
-    noted: object = None
+    noted: object
     """Stands for what is in `marks`: another one, since a task has tried again, if there may be more in it."""
-    places: tuple[object, dict[str, list[Any]]] | None = None
+    places: tuple[object, dict[str, list[Any]]] | None
     """The same calls by their places, once somebody has asked for that, and what stood for them then: tasks in other
     threads may look, or try again, at the same moment."""
-    repeated: tuple[object, dict[tuple[str, str], list[Any]]] | None = None
+    repeated: tuple[object, dict[tuple[str, str], list[Any]]] | None
     """Those of them that are the same as others before them, once somebody has asked for that."""
-    around: "Run | None" = None
+    around: "Run | None"
     """With `exit`: the run around a nested one, that stores what both have done."""
-    called_by: str = ""
+    called_by: str
     """For a nested run whose graph remembers: the task that calls it. Others may call it in the same step."""
-    called_in: Sequence[str] = ()
+    called_in: Sequence[str]
     """For a run inside of graphs that remember: the tasks that call these, whose names their namespaces do not have."""
-    since: str = ""
+    since: str
     """For a nested run whose task of the root is in the place of another, since a person has changed the state: where
     that one began, and so may have the turn in a graph that remembers. The beginning of a checkpoint's id."""
-    waiting: frozenset[str] = frozenset()
+    waiting: frozenset[str]
     """For a nested run: the tasks that wait around it, where branches pause on their own; under the ids that they had
     before the thread went back, too."""
-    remembers: bool = False
+    remembers: bool
     """Whether the graph of a nested run goes on, each time, from where it ended before."""
-    shows_known: bool = True
+    shows_known: bool
     """Whether questions that were asked before are shown: in the first step of a run they are."""
-    stop: int = 0
+    stop: int
     """The last step that the recursion limit allows."""
-    discarded: Sequence[str] = ()
+    discarded: Sequence[str]
     """The questions that new input or an update has dropped, for the history."""
-    left: Sequence[str] = ()
+    left: Sequence[str]
     """What the newest checkpoint of the thread asked and nothing has come of, in a run that begins at an older one."""
-    found: dict[str, Any] = {}
+    found: dict[str, Any]
     """The answers that were stored before this run, and that no code has taken yet; nested runs share their root's."""
-    beside: Sequence[Interrupt[Any]] = ()
+    beside: Sequence[Interrupt[Any]]
     """What tasks ask beside one that has failed, so that the run failed."""
-    _about: tuple[Mapping[str, Any], Mapping[str, str]] | None = None
+    _about: tuple[Mapping[str, Any], Mapping[str, str]] | None
 
     def __init__(
         self, program: Program, terms: Terms, thread_id: str = "", ns: str = "", checkpoint_id: str | None = None
@@ -169,6 +179,18 @@ class Run:
         """With `exit`: where the others stand that have failed in the step under way."""
         self.kept_calls: list[tuple[str, Any]] = []
         """With `exit`: finished calls by the checkpoint they belong to, stored if the run ends there."""
+        self.holder = self.called_by = self.since = ""
+        self.lease = self.control = self.continues = self.on_resume = self.newest_id = self.begins_at = None
+        self.begins = self.branched_off = self.known = self.noted = self.places = self.repeated = self.around = None
+        self._about = None
+        self.recursion_limit = 10_007
+        self.modes = self.waiting = frozenset()
+        self.told = self.metadata = self.parents = _NOTHING
+        self.is_nested = self.stands = self.remembers = False
+        self.called_in = self.discarded = self.left = self.beside = ()
+        self.shows_known = True
+        self.stop = 0
+        self.found = {}
 
     def begin_anew(self) -> None:
         """Forget what was loaded: the thread is another one by now."""

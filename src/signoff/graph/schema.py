@@ -12,7 +12,7 @@ from signoff._elsewhere import refuse_their_channel
 from signoff.channels import BaseChannel, BinaryOperatorAggregate, LastValue
 from signoff.channels.last_value import watch_for_theirs
 from signoff.constants import RESERVED
-from signoff.engine.program import Values, Write
+from signoff.engine.program import Values, Write, values_of
 from signoff.errors import InvalidGraph
 from signoff.managed.base import ManagedValue, is_managed
 from signoff.pregel.typing import class_of, field_hints, has_fields, is_pydantic, is_type, meant
@@ -54,7 +54,7 @@ class Schema:
         """What makes the input of a node out of the values."""
         if self.is_root:
             return lambda values, step, stop: values.get(ROOT)
-        read = partial(_read_managed, self.keys, self.managed) if self.managed else partial(_read, self.keys)
+        read = partial(_read_managed, self.keys, self.managed) if self.managed else _reader(self.keys)
         build = builder_of(self.type)
         return read if build is None else lambda values, step, stop: build(read(values, step, stop))
 
@@ -67,16 +67,16 @@ class Schema:
         if build is None:
             return None
         needed = frozenset(_required(self.type))
-        return lambda shown: build(_read(self.keys, shown, 0, 0)) if needed <= shown.keys() else shown
+        return lambda shown: build(values_of(self.keys, shown)) if needed <= shown.keys() else shown
 
 
-def _read(keys: Sequence[str], values: Values, step: int, stop: int) -> dict[str, Any]:
-    return {key: values[key] for key in keys if key in values}
+def _reader(keys: Sequence[str]) -> Reader:
+    return lambda values, step, stop: values_of(keys, values)
 
 
 def _read_managed(keys: Sequence[str], managed: Managed, values: Values, step: int, stop: int) -> dict[str, Any]:
     computed = {key: value.get(step, stop) for key, value in managed.items()}
-    return {**_read(keys, values, step, stop), **computed}
+    return {**values_of(keys, values), **computed}
 
 
 def schema_of_state(type_: Any) -> Schema:

@@ -42,7 +42,7 @@ def updates_of(
 
     def updates(output: Any) -> list[Write]:
         if type(output) is dict and not is_bare:
-            return list(output.items()) if output.keys() <= known else keep(output.items(), known)
+            return [*output.items()] if known.issuperset(output) else keep(output.items(), known)
         if output is None:
             return []
         if type(output) is Command or type(output) is HandedOver:

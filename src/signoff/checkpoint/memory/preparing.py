@@ -27,8 +27,9 @@ def packed_commit(packing: Packing, threads: Shelf, commit: Commit, earlier: Seq
             _pack_values(packing, threads, commit, moment, earlier)
         elif commit.has_checkpoint:
             moment = _whole(packing, commit)
-        records = [packing.record(record) for record in commit.writes]
-        asked = [packing.question(one.interrupt) for one in commit.filing.asked] if commit.filing else ()
+        records = [packing.record(record) for record in commit.writes] if commit.writes else ()
+        filing = commit.filing
+        asked = [packing.question(one.interrupt) for one in filing.asked] if filing and filing.asked else ()
     except NotStorable:
         refuse(packing.serde, commit)
         raise

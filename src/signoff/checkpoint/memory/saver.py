@@ -70,13 +70,13 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     async def __aexit__(self, *error: object) -> None:
         """There is nothing to close."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "storage":
-            raise AttributeError(f"An InMemorySaver has no {name!r}.", name=name, obj=self)
+    @property
+    def storage(self) -> Any:
+        """What LangGraph's saver of this name keeps its checkpoints in."""
         raise AttributeError(
             "An InMemorySaver has no 'storage'. Remove a thread with delete_thread(thread_id), and see what there is "
             "with list(None).",
-            name=name,
+            name="storage",
             obj=self,
         )
 
