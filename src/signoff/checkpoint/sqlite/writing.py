@@ -41,13 +41,16 @@ _AGAIN = """
 """
 _SNAPSHOT_AGAIN, _CHILD_AGAIN = f"{_SNAPSHOT} {_AGAIN}", f"{_CHILD} {_AGAIN}"
 
-# A step and nothing else, and the fence of its lease, as one statement: that needs no transaction around it.
+# A step and nothing else, and the fence of its lease, as one statement: that needs no transaction around it. Without
+# the lease or the parent there is no depth, and no row. As a SELECT, which reads the table that it writes to, it would
+# take a table in between.
 _STEP = f"""
     INSERT OR IGNORE INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body, writes, branch)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, {_BRANCH}
-    FROM signoff_threads AS lease, signoff_checkpoints AS parent
-    WHERE lease.thread_id = ?1 AND lease.epoch = ?11
-    AND parent.thread_id = ?1 AND parent.ns = ?2 AND parent.id = ?4 AND parent.seal = ?10
+    VALUES (?1, ?2, ?3, ?4, (
+        SELECT ?5 FROM signoff_threads AS lease, signoff_checkpoints AS parent
+        WHERE lease.thread_id = ?1 AND lease.epoch = ?11
+        AND parent.thread_id = ?1 AND parent.ns = ?2 AND parent.id = ?4 AND parent.seal = ?10
+    ), ?6, ?7, ?8, ?9, {_BRANCH})
 """
 
 _WRITE = """
@@ -111,11 +114,13 @@ _TAKE = f"""
     WHERE thread_id = ?1 AND (epoch = ?2 AND {_AS_SEEN} OR epoch = ?7 AND holder = ?5)
 """
 
-# The parameter for the epoch that was seen is not used: there is none yet.
+# The parameter for the epoch that was seen is not used: there is none yet. If the thread does not stand as it was seen,
+# there is no epoch either, and no row.
 _TAKE_FIRST = f"""
-    INSERT INTO signoff_threads (thread_id, epoch, holder, expires_at)
-    SELECT ?1, ?7, ?5, ?6 WHERE ?2 IS NULL AND {_AS_SEEN}
-    OR EXISTS (SELECT 1 FROM signoff_threads WHERE thread_id = ?1 AND epoch = ?7 AND holder = ?5)
+    INSERT OR IGNORE INTO signoff_threads (thread_id, epoch, holder, expires_at) VALUES (?1, (
+        SELECT ?7 WHERE {_AS_SEEN}
+        OR EXISTS (SELECT 1 FROM signoff_threads WHERE thread_id = ?1 AND epoch = ?7 AND holder = ?5)
+    ), ?5, ?6)
     ON CONFLICT (thread_id) DO UPDATE SET expires_at = ?6 WHERE epoch = ?7 AND holder = ?5
 """
 
