@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import getrandbits
 from typing import Any, NamedTuple
 
+from signoff._tuples import made
 from signoff.checkpoint.encoding import Blob, with_name
 from signoff.checkpoint.lease import removed
 from signoff.checkpoint.log.body import NOTHING, Changes, between, packed
@@ -177,9 +178,9 @@ class Planner:
 
     def _add_writes(self, place: Place2, writes: Iterable[NewWrites], values: Mapping[str, Stored]) -> None:
         ns, checkpoint_id = place
-        for task_id, path, made in writes:
+        for task_id, path, fresh in writes:
             task = short_task(task_id, checkpoint_id), short_path(path)
-            self.plan.writes += rows_of(ns, short_id(checkpoint_id), *task, self._written(made, values))
+            self.plan.writes += rows_of(ns, short_id(checkpoint_id), *task, self._written(fresh, values))
 
     def _written(
         self, writes: Iterable[tuple[int, str, Blob | InItems]], values: Mapping[str, Stored]
@@ -217,7 +218,7 @@ def planned_at_once(thread_id: str, entries: Sequence[Entry | Ready]) -> Planned
         plan.writes += entry.rows
         if entry.filing is not None:
             plan.filing.append(entry.filing)
-    return Planned(plan, news)
+    return made(Planned, (plan, news))
 
 
 def _is_list(stored: Any) -> bool:

@@ -8,6 +8,7 @@ appended. If it does not fit, nothing is written; then somebody looks at what th
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from signoff._tuples import made
 from signoff.checkpoint.encoding import Blob
 from signoff.checkpoint.log.filing import Filed
 from signoff.checkpoint.log.writes import packed_writes
@@ -88,9 +89,9 @@ def rows_of(ns: str, id: str, task_id: str, path: str, writes: Iterable[tuple[in
     rows, usual = [], []
     for write in writes:
         if write[0] < 0:
-            rows.append(NewWrite(ns, id, task_id, write[0], path, packed_writes([write]), True))
+            rows.append(made(NewWrite, (ns, id, task_id, write[0], path, packed_writes([write]), True)))
         else:
             usual.append(write)
     if usual:
-        rows.append(NewWrite(ns, id, task_id, 0, path, packed_writes(usual), False))
+        rows.append(made(NewWrite, (ns, id, task_id, 0, path, packed_writes(usual), False)))
     return rows
