@@ -572,7 +572,7 @@ def test_a_parent_that_another_process_has_replaced_is_not_taken_for_the_old_one
 STORING = """
 import sys
 from signoff.checkpoint.base import checkpoint_config, empty_checkpoint
-from signoff.checkpoint.sqlite import SqliteSaver, writing
+from signoff.checkpoint.sqlite import SqliteSaver
 path, name = sys.argv[1:]
 with SqliteSaver.from_conn_string(path) as saver:
     for thread in (name, "shared " + name):
