@@ -23,12 +23,19 @@ def written(data, *, ns="", id="2", task="task", idx=0, replaces=False):
     return NewWrite(ns, id, task, idx, "path", data, replaces)
 
 
+def plan_of(**parts):
+    plan = Plan(T)
+    for name, part in parts.items():
+        setattr(plan, name, part)
+    return plan
+
+
 @pytest.fixture(params=["sqlite", "postgres", "redis"])
 def saver(request, openers):
     saver = openers[request.param]()
     saver.setup()
     rows = [row("1"), row("2", "1", 11, depth=1), row("3", "2", 12, depth=2), row("1", ns="n")]
-    assert apply(saver, Plan(T, rows=rows, writes=[written(b"x")], items=[(1, 0, [ITEM, ITEM])]))
+    assert apply(saver, plan_of(rows=rows, writes=[written(b"x")], items=[(1, 0, [ITEM, ITEM])]))
     return saver
 
 
@@ -53,18 +60,18 @@ def all_of(saver):
 
 
 UNFIT = {
-    "a checkpoint is there already": Plan(T, rows=[row("2", seal=99)]),
-    "another one than is replaced": Plan(T, rows=[row("1", seal=98), row("2", seal=99)], replaced={("", "1")}),
-    "one of that name is replaced elsewhere": Plan(T, rows=[row("2", seal=99)], replaced={("n", "2"), ("", "1")}),
-    "the parent is another one": Plan(T, rows=[row("4", "3", 99)]),
-    "the parent is not there": Plan(T, rows=[row("4", "7", 17)]),
-    "the parent is in another namespace": Plan(T, rows=[row("4", "3", 13, ns="n")]),
-    "the parent is new in another namespace": Plan(T, rows=[row("5", ns="n"), row("6", "5", 15)]),
-    "the parent of the second is another one": Plan(T, rows=[row("4", "3", 13), row("5", "2", 99)]),
-    "the task has written something else": Plan(T, writes=[written(b"y")]),
-    "items are to follow that are there": Plan(T, items=[(1, 1, [ITEM])]),
-    "items are to follow that are not there": Plan(T, items=[(1, 3, [ITEM])]),
-    "items of a list are to follow none": Plan(T, items=[(1, 2, [ITEM]), (2, 1, [ITEM])]),
+    "a checkpoint is there already": plan_of(rows=[row("2", seal=99)]),
+    "another one than is replaced": plan_of(rows=[row("1", seal=98), row("2", seal=99)], replaced={("", "1")}),
+    "one of that name is replaced elsewhere": plan_of(rows=[row("2", seal=99)], replaced={("n", "2"), ("", "1")}),
+    "the parent is another one": plan_of(rows=[row("4", "3", 99)]),
+    "the parent is not there": plan_of(rows=[row("4", "7", 17)]),
+    "the parent is in another namespace": plan_of(rows=[row("4", "3", 13, ns="n")]),
+    "the parent is new in another namespace": plan_of(rows=[row("5", ns="n"), row("6", "5", 15)]),
+    "the parent of the second is another one": plan_of(rows=[row("4", "3", 13), row("5", "2", 99)]),
+    "the task has written something else": plan_of(writes=[written(b"y")]),
+    "items are to follow that are there": plan_of(items=[(1, 1, [ITEM])]),
+    "items are to follow that are not there": plan_of(items=[(1, 3, [ITEM])]),
+    "items of a list are to follow none": plan_of(items=[(1, 2, [ITEM]), (2, 1, [ITEM])]),
 }
 
 
@@ -81,7 +88,7 @@ def test_all_of_a_plan_that_fits_is_written(saver):
     new = [row("4", "3", 13), row("5", "4", 14), row("6", "4", 14), row("4", ns="n"), row("1", ns="n", seal=99)]
     items = [(1, 2, [ITEM]), (2, 0, [ITEM, ITEM]), (1, 3, [ITEM])]
     hold = hold_of(saver)
-    plan = Plan(T, rows=new, replaced={("n", "1")}, writes=[written(b"y", replaces=True)], items=items)
+    plan = plan_of(rows=new, replaced={("n", "1")}, writes=[written(b"y", replaces=True)], items=items)
     assert apply(saver, plan, hold)
     stored = {**rows, **{(one.ns, one.id): (one.parent_id, one.seal, one.body) for one in new}}
     assert all_of(saver) == (stored, [("", "2", "task", 0, "path", b"y")], {1: 4, 2: 2}, hold.lease.epoch)
@@ -91,8 +98,8 @@ def test_all_of_a_plan_that_fits_is_written(saver):
 def test_writes_and_items_of_others_are_not_in_the_way(saver):
     beside = [written(b"y", ns="n"), written(b"y", id="1"), written(b"y", task="other"), written(b"y", idx=1)]
     for plan in (
-        *(Plan(T, writes=[one]) for one in beside),
-        *(Plan(T, items=[(1, start, [ITEM])]) for start in (2, 3)),
+        *(plan_of(writes=[one]) for one in beside),
+        *(plan_of(items=[(1, start, [ITEM])]) for start in (2, 3)),
     ):
         assert apply(saver, plan)
     assert all_of(saver)[1:3] == (sorted(one[:6] for one in [written(b"x"), *beside]), {1: 4})

@@ -18,6 +18,9 @@ from signoff.graph import START, StateGraph
 CONFIG = {"configurable": {"thread_id": "1"}}
 STEPS = MAX_DEPTH + 8
 
+FIRST = 2
+"""What a run begins with is ready, too: its input, and the state in which the first node finds it. That is no step."""
+
 GIVEN = pytest.mark.parametrize("given", [{"count": 0, "text": "x"}, {"count": 0}], ids=["partial", "whole"])
 """What runs begin with: a step leaves the text as it was, so that its row stands on others; else it stands alone."""
 
@@ -40,7 +43,7 @@ class Watched(SqliteSaver):
 
     def __init__(self, *args, **named):
         super().__init__(*args, **named)
-        self.steps, self.at, self.meddle = 0, None, None
+        self.steps, self.at, self.meddle = -FIRST, None, None
 
     def store(self, prepared, lease=None, *, ends=False):
         self.steps += sum(type(one) is Ready for one in prepared)
@@ -135,7 +138,7 @@ def before_step(saver, number, meddle):
 
     def watched(prepared, lease=None, *, ends=False):
         steps.extend(ready := [one for one in prepared if type(one) is Ready])
-        if ready and len(steps) == number:
+        if ready and len(steps) == FIRST + number:
             meddle(lambda: store(prepared, lease, ends=ends))
         store(prepared, lease, ends=ends)
 

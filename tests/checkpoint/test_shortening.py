@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from signoff.checkpoint.ids import uuid6
+from signoff.checkpoint.log import shortening
 from signoff.checkpoint.log.shortening import (
     id_of_bytes,
     id_to_bytes,
@@ -28,6 +29,18 @@ TEXTS = (
     | st.text("~:0a-", max_size=40)
 )
 TEXTS |= UUIDS.map(lambda id: id[:8] + "~" + id[20:]) | UUIDS.map(lambda id: "Zé" + id[2:])
+
+
+class Forgetful(dict):
+    def __setitem__(self, short, id): ...
+
+
+@pytest.fixture(autouse=True, scope="module")
+def unremembered():
+    """What is read is worked out, though this process has stored it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shortening, "_long", Forgetful())
+        yield
 
 
 @given(UUIDS | TEXTS)

@@ -19,7 +19,7 @@ from signoff.checkpoint.log import memory, plans
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.checkpoint.serde.unread import Unread, showing
-from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.checkpoint.sqlite import SqliteSaver, writing
 from signoff.checkpoint.sqlite.schema import MIGRATIONS, SaverTooNew
 from signoff.errors import InvalidInput, LeaseLost, NotStorable, Undecodable
 from signoff.testing.conformance._saver_words import T, after, at, ids, made, put, values_of
@@ -867,3 +867,12 @@ def test_a_question_whose_row_is_broken_is_refused_by_its_id_and_shown_to_whoeve
             saver.find_questions(Wanted())
         with showing():
             assert isinstance(saver.find_questions(Wanted())[0].value, Unread)
+
+
+@pytest.mark.parametrize("sql", [writing._STEP, writing._TAKE_FIRST], ids=["a step", "a lease"])
+def test_what_runs_store_most_takes_no_table_in_between(saver, sql):
+    saver.setup()
+    params = [None] * (11 if "?11" in sql else 7)
+    operations = {operation for _, operation, *_ in saver.conn.execute(f"EXPLAIN {sql}", params)}
+    assert "IdxInsert" in operations
+    assert "OpenEphemeral" not in operations

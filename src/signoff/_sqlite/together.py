@@ -78,17 +78,19 @@ def perform_write(conn: sqlite3.Connection, effect: Write | WriteOne) -> int | N
         return conn.execute(effect.sql, effect.params).rowcount
     for statement in effect.statements:
         if type(statement) is Execute:
-            conn.execute(statement.sql, statement.params)
+            conn.execute(*statement)
         elif type(statement) is Expect:
             expect(conn, statement)
         else:
-            conn.executemany(statement.sql, statement.params)
+            conn.executemany(*statement)
     return None
 
 
 def expect(conn: sqlite3.Connection, effect: Expect) -> None:
     """Run a statement that must find or change a row."""
-    cursor = conn.execute(effect.sql, effect.params)
+    sql, params, error = effect
+    cursor = conn.execute(sql, params)
+    changed = cursor.rowcount
     # A query has no count of rows.
-    if cursor.rowcount == 0 or (cursor.rowcount < 0 and cursor.fetchone() is None):
-        raise effect.error()
+    if changed == 0 or (changed < 0 and cursor.fetchone() is None):
+        raise error()

@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from signoff._reprs import repr_of
+from signoff._tuples import made
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.errors import InvalidInput, MissingThreadId, Undecodable
@@ -63,7 +64,7 @@ def place_of(config: RunnableConfig) -> Place:
     ns, id = place.get(CHECKPOINT_NS) or "", place.get(CHECKPOINT_ID) or None
     if type(ns) is not str or (id is not None and type(id) is not str):
         check_texts(place)
-    return Place(thread_name(thread_id), ns, id)
+    return made(Place, (thread_name(thread_id), ns, id))
 
 
 def thread_name(thread_id: Any) -> str:

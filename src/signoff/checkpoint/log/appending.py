@@ -9,7 +9,7 @@ from signoff.checkpoint.log.body import packed
 from signoff.checkpoint.log.entries import Entry
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.memory import Memory
-from signoff.checkpoint.log.planning import Planner, by_thread
+from signoff.checkpoint.log.planning import Planned, Planner, by_thread, planned_at_once
 from signoff.checkpoint.log.plans import NewWrite, Place2
 from signoff.checkpoint.log.reading import fetch_known
 from signoff.checkpoint.log.ready import Ready
@@ -45,14 +45,16 @@ _Groups = Mapping[str, Sequence[Entry | Ready]]
 
 def append_step(backend: Backend, serde: Any, memory: Memory, step: Ready, lease: Lease) -> Steps[None]:
     """Store a step in the middle of a run, which neither takes the thread nor gives it back."""
-    where = (step.thread_id, step.ns)
+    row, known, where = step.row, step.known, (step.thread_id, step.ns)
+    assert row is not None, "a step has a checkpoint"
+    assert known is not None, "a step has a checkpoint"
     try:
-        is_done = yield from backend.append_row(step.thread_id, step.row, lease)
+        is_done = yield from backend.append_row(step.thread_id, row, lease)
     except BaseException:
         memory.lose_track(where)
         raise
     if is_done:
-        memory.learn({where: step.known})
+        memory.learn({where: known})
     else:
         yield from append(backend, serde, memory, [step], Hold(lease, False))
 
@@ -65,9 +67,9 @@ def append(
     if hold is not None:
         threads.setdefault(hold.lease.thread_id, [])
     try:
-        planners = _planned(backend, serde, memory, threads)
-        if planners is None or not (yield from backend.apply([one.plan for one in planners], hold)):
-            planners = yield from _looked_up(backend, serde, memory, threads, hold, may_append=planners is None)
+        planned = _planned_at_once(threads) or _planned(backend, serde, memory, threads)
+        if planned is None or not (yield from backend.apply([one.plan for one in planned], hold)):
+            planned = yield from _looked_up(backend, serde, memory, threads, hold, may_append=planned is None)
     except BaseException as error:
         if isinstance(error, Undecodable) and len(threads) == 1:
             error.say_where(*threads)
@@ -75,13 +77,13 @@ def append(
             memory.lose_track((entry.thread_id, entry.ns))
         raise
     # Not before it is stored: what is remembered must be in the database.
-    for planner in planners:
-        memory.learn(planner.news)
+    for one in planned:
+        memory.learn(one.news)
 
 
 def _looked_up(
     backend: Backend, serde: Any, memory: Memory, threads: _Groups, hold: Hold | None, *, may_append: bool
-) -> Steps[list[Planner]]:
+) -> Steps[Sequence[Planned | Planner]]:
     """Store commits, with an eye on what there is; again, if others come in between."""
     for _ in range(MOST_TRIES):
         seen = {}
@@ -94,10 +96,23 @@ def _looked_up(
     raise LogBusy(f"Others write to the same checkpoints of {sorted(threads)} all the time: nothing was stored.")
 
 
+def _planned_at_once(threads: _Groups) -> list[Planned] | None:
+    """The plans for threads, if nothing has to be known for them, as mostly."""
+    plans = []
+    for thread_id, group in threads.items():
+        planned = planned_at_once(thread_id, group)
+        if planned is None:
+            return None
+        if len(planned.plan.writes) > 1:
+            planned.plan.writes = _each_once(planned.plan.writes)
+        plans.append(planned)
+    return plans
+
+
 def _planned(
     backend: Backend, serde: Any, memory: Memory, threads: _Groups, seen: Mapping[str, _Seen] | None = None,
     *, may_append: bool = True,
-) -> list[Planner] | None:  # fmt: skip
+) -> Sequence[Planned | Planner] | None:  # fmt: skip
     """The plans for threads; None if something has to be looked up before. So it is with the fewest steps."""
     planners = []
     for thread_id, group in threads.items():

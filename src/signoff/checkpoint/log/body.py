@@ -7,6 +7,7 @@ state again.
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from signoff._tuples import made
 from signoff.checkpoint import encoding
 from signoff.checkpoint.base import ChannelVersions, Moment
 from signoff.checkpoint.ids import is_time_in
@@ -152,7 +153,8 @@ def _body(
     head = whole_head(head, values)
     if gone is True:
         gone = heard(head[3])
-    return Body(metadata, head, Changes(versions, values, gone if unversioned is None else unversioned, gone))
+    changes = made(Changes, (versions, values, gone if unversioned is None else unversioned, gone))
+    return made(Body, (metadata, head, changes))
 
 
 def _check(versions: Mapping[Any, Any], values: Mapping[Any, Any]) -> None:

@@ -14,7 +14,6 @@ from signoff.checkpoint.log.growth import Edit, Tracked, whole, written_in
 from signoff.checkpoint.log.heads import packed_head, packed_metadata, packed_moment
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.values import LARGE
-from signoff.checkpoint.records import check_each_once
 from signoff.constants import START
 from signoff.errors import NotStorable
 
@@ -104,7 +103,6 @@ def as_entries(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[En
     """Commits, encoded."""
     if len(commits) == 1:
         return [_entry(serde, memory, commits[0])]
-    check_each_once(commits)
     # The first two of a thread have what it is given: long lists, which most programs leave as they are.
     given = 2 if commits and commits[0].place[2] is None else 0
     entries = [_entry(serde, memory, commit, is_given=at < given) for at, commit in enumerate(commits)]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from signoff._tuples import made
 from signoff.checkpoint.encoding import decoded
 from signoff.checkpoint.questions import Filing, Question, as_text, read_interrupt
 
@@ -23,7 +24,7 @@ def filed(serde: Any, filing: Filing) -> Filed:
         (one.id, one.graph, one.path, one.node, one.asked_at, _text(serde, one), *serde.dumps_typed(one.interrupt))
         for one in filing.asked
     ]
-    return Filed(filing.closed, asked)
+    return made(Filed, (filing.closed, asked))
 
 
 def _text(serde: Any, question: Question) -> str:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from random import getrandbits
-from typing import Any
+from typing import Any, NamedTuple
 
+from signoff._tuples import made
 from signoff.checkpoint.encoding import Blob, with_name
 from signoff.checkpoint.lease import removed
 from signoff.checkpoint.log.body import NOTHING, Changes, between, packed
@@ -17,7 +18,7 @@ from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, s
 from signoff.checkpoint.log.writes import packed_writes
 from signoff.errors import NotStorable
 
-__all__ = ["Planner", "by_thread"]
+__all__ = ["Planned", "Planner", "by_thread", "planned_at_once"]
 
 
 class Planner:
@@ -50,9 +51,13 @@ class Planner:
 
     def add_row(self, entry: Ready) -> bool:
         """Plan for a row that is made already; False if what it stands on is not what it was made for."""
-        row, known, below = entry.row, entry.known, self._known.get((entry.ns, entry.parent_id))
-        if below is None or row.parent_seal not in (None, below.seal) or self.plan.replaced:
+        row, known, below = entry.row, entry.known, self._known.get((entry.ns, entry.parent_id or ""))
+        if row is None or known is None or below is None:
             return False
+        if row.parent_seal not in (None, below.seal) or self.plan.replaced:
+            return False
+        if entry.filing is not None:
+            self.plan.filing.append(entry.filing)
         self.plan.rows.append(row)
         self._known[entry.ns, known.id] = self.news[self.plan.thread_id, entry.ns] = known
         return True
@@ -173,9 +178,9 @@ class Planner:
 
     def _add_writes(self, place: Place2, writes: Iterable[NewWrites], values: Mapping[str, Stored]) -> None:
         ns, checkpoint_id = place
-        for task_id, path, made in writes:
+        for task_id, path, fresh in writes:
             task = short_task(task_id, checkpoint_id), short_path(path)
-            self.plan.writes += rows_of(ns, short_id(checkpoint_id), *task, self._written(made, values))
+            self.plan.writes += rows_of(ns, short_id(checkpoint_id), *task, self._written(fresh, values))
 
     def _written(
         self, writes: Iterable[tuple[int, str, Blob | InItems]], values: Mapping[str, Stored]
@@ -189,6 +194,31 @@ class Planner:
         spans: Any = values[value.channel]
         found = tuple(sliced(spans, value.first, value.first + value.length))
         return found if value.is_list else found[0][:2]
+
+
+class Planned(NamedTuple):
+    """A plan, and the newest checkpoint of each namespace, by thread and namespace, once all of it is written."""
+
+    plan: Plan
+    news: Mapping[tuple[str, str], Known]
+
+
+def planned_at_once(thread_id: str, entries: Sequence[Entry | Ready]) -> Planned | None:
+    """The plan for entries of one thread, if their rows are made, and the database sees whether they fit."""
+    plan, news = Plan(thread_id), dict[tuple[str, str], Known]()
+    for entry in entries:
+        if type(entry) is not Ready:
+            return None
+        row, known = entry.row, entry.known
+        if row is not None and known is not None:
+            if row.parent_seal is None and row.parent_id is not None:
+                return None  # the database would not see whether the checkpoint below is there
+            plan.rows.append(row)
+            news[thread_id, entry.ns] = known
+        plan.writes += entry.rows
+        if entry.filing is not None:
+            plan.filing.append(entry.filing)
+    return made(Planned, (plan, news))
 
 
 def _is_list(stored: Any) -> bool:

@@ -6,9 +6,9 @@ appended. If it does not fit, nothing is written; then somebody looks at what th
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from signoff._tuples import made
 from signoff.checkpoint.encoding import Blob
 from signoff.checkpoint.log.filing import Filed
 from signoff.checkpoint.log.writes import packed_writes
@@ -51,22 +51,24 @@ class NewWrite(NamedTuple):
     """Whether it may take the place of another one."""
 
 
-@dataclass(slots=True)
 class Plan:
     """What is to be written to one thread."""
 
-    thread_id: str
-    filing: list[Filed] = field(default_factory=list)
-    writes: list[NewWrite] = field(default_factory=list)
-    rewritten: list[tuple[str, str, str | None, bytes]] = field(default_factory=list)
-    """(namespace, id, parent, body) of checkpoints that become snapshots."""
-    replaced: set[Place2] = field(default_factory=set)
-    """Those of the rows that take the place of others."""
-    rows: list[NewRow] = field(default_factory=list)
-    items: list[tuple[int, int, list[Blob]]] = field(default_factory=list)
-    """(lineage, start, items)"""
-    blobs: dict[bytes, bytes] = field(default_factory=dict)
-    """Large values by digest; one that is there already is left."""
+    __slots__ = ("blobs", "filing", "items", "replaced", "rewritten", "rows", "thread_id", "writes")
+
+    def __init__(self, thread_id: str) -> None:
+        self.thread_id = thread_id
+        self.filing: list[Filed] = []
+        self.writes: list[NewWrite] = []
+        self.rewritten: list[tuple[str, str, str | None, bytes]] = []
+        """(namespace, id, parent, body) of checkpoints that become snapshots."""
+        self.replaced: set[Place2] = set()
+        """Those of the rows that take the place of others."""
+        self.rows: list[NewRow] = []
+        self.items: list[tuple[int, int, list[Blob]]] = []
+        """(lineage, start, items)"""
+        self.blobs: dict[bytes, bytes] = {}
+        """Large values by digest; one that is there already is left."""
 
     def net_filing(self) -> tuple[bool, list[str], list[tuple[Any, ...]]]:
         """All filings as one: whether all questions are closed, else which; then, which are asked."""
@@ -87,9 +89,9 @@ def rows_of(ns: str, id: str, task_id: str, path: str, writes: Iterable[tuple[in
     rows, usual = [], []
     for write in writes:
         if write[0] < 0:
-            rows.append(NewWrite(ns, id, task_id, write[0], path, packed_writes([write]), True))
+            rows.append(made(NewWrite, (ns, id, task_id, write[0], path, packed_writes([write]), True)))
         else:
             usual.append(write)
     if usual:
-        rows.append(NewWrite(ns, id, task_id, 0, path, packed_writes(usual), False))
+        rows.append(made(NewWrite, (ns, id, task_id, 0, path, packed_writes(usual), False)))
     return rows

@@ -7,13 +7,14 @@ from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
+from signoff._tuples import made
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
 from signoff.checkpoint.encoding import Blob, channel_in_words, decoded
 from signoff.checkpoint.log.backend import Key, Raw, WriteRow
 from signoff.checkpoint.log.body import Body, Changes, folded, unpacked
 from signoff.checkpoint.log.heads import head_of, metadata_of
 from signoff.checkpoint.log.known import Known
-from signoff.checkpoint.log.values import Span, decoded_items, unpacked_items
+from signoff.checkpoint.log.values import Span, decoded_items, is_blob, unpacked_items
 from signoff.checkpoint.log.writes import Carried, is_item, unpacked_carried, unpacked_writes
 from signoff.errors import Undecodable
 
@@ -77,20 +78,21 @@ def on_top(below: Record, raw: Raw) -> Record | None:
 def _record(thread_id: str, ns: str, raw: Raw, body: Body, held: Changes) -> Record:
     id, parent_id, depth, seal, _ = raw.rows[0]
     writes = _writes(raw.writes, raw.carried, id) if raw.writes or raw.carried else ()
-    return Record((thread_id, ns, id), parent_id, depth, seal, body.metadata, body.head, held, writes)
+    key = (thread_id, ns, id)
+    return made(Record, (key, parent_id, depth, seal, body.metadata, body.head, held, writes))
 
 
 def _writes(rows: Iterable[WriteRow], carried: Iterable[bytes], id: str) -> list[tuple[str, str, Any]]:
     """What tasks wrote, in the order of their paths. What led to the next checkpoint counts, whatever came later."""
-    made: list[Carried] = []
+    found: list[Carried] = []
     for task_id, idx, path, data in rows:
         if [type(task_id), type(idx), type(path)] != [str, int, str]:
             raise Undecodable(f"A write of task {task_id!r} is broken or was changed.")
-        made.append((task_id, path, unpacked_writes(data)))
+        found.append((task_id, path, unpacked_writes(data)))
     for data in carried:
-        made += unpacked_carried(data, id)
-    found = {(path, task_id, index): rest for task_id, path, writes in made for index, *rest in writes}
-    return [(key[1], *found[key]) for key in sorted(found)]
+        found += unpacked_carried(data, id)
+    sorted_out = {(path, task_id, index): rest for task_id, path, writes in found for index, *rest in writes}
+    return [(key[1], *sorted_out[key]) for key in sorted(sorted_out)]
 
 
 class Needs(NamedTuple):
@@ -105,10 +107,11 @@ def needs_of(records: Iterable[Record], has: Iterable[str] = ()) -> Needs:
     needs = Needs([], set())
     for record in records:
         for name, value in record.held.values.items():
-            if name not in has:
+            if name not in has and not is_blob(value):
                 need(needs, value)
         for _, _, value in record.writes:
-            need(needs, value)
+            if not is_blob(value):
+                need(needs, value)
     return needs
 
 
@@ -242,6 +245,8 @@ def as_tuple(
 
 
 def _decoded(serde: Any, parts: Parts, stored: Any) -> Any:
+    if is_blob(stored):
+        return decoded(serde, stored)
     if isinstance(stored, dict):
         return {key: _decoded(serde, parts, one) for key, one in stored.items()}
     if isinstance(stored[0], tuple):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, TypeVar
 
+from signoff._tuples import made
 from signoff.checkpoint._puts import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.checkpoint.log import appending, keeping, reading, retention
@@ -15,6 +16,7 @@ from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutof
 from signoff.checkpoint.log.shortened import Shortened
 from signoff.checkpoint.places import checked_runs, checked_thread, checked_threads, place_of, selection_of
 from signoff.checkpoint.questions import Question, Wanted
+from signoff.checkpoint.records import check_each_once
 from signoff.config import RunnableConfig
 from signoff.steps import Steps
 
@@ -39,10 +41,12 @@ class LogSaver(PutsByCommit):
 
     def prepare(self, commits: Sequence[Commit]) -> list[Entry | Ready]:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
-        if len(commits) == 1 and self._backend.carries_writes:
-            ready = made_ready(self.serde, self._memory, commits[0])
+        if len(commits) > 1:
+            check_each_once(commits)
+        if self._backend.carries_writes:
+            ready = made_ready(self.serde, self._memory, commits)
             if ready is not None:
-                return [ready]
+                return [*ready]
         return [*as_entries(self.serde, self._memory, commits)]
 
     def _set_up(self) -> Steps[None]:
@@ -59,13 +63,14 @@ class LogSaver(PutsByCommit):
         return (yield from steps)
 
     def _append(self, prepared: Sequence[Entry | Ready], lease: Lease | None, ends: bool) -> Steps[None]:
-        backend, memory = self._backend, self._memory
-        if len(prepared) == 1 and lease is not None and lease.epoch and not ends:
-            step = prepared[0]
-            if type(step) is Ready and step.row.parent_seal is not None:
-                return self._ready(appending.append_step(backend, self.serde, memory, step, lease))
-        hold = Hold(lease, ends) if lease is not None else None
-        return self._ready(appending.append(backend, self.serde, memory, prepared, hold))
+        backend, serde, memory = self._backend, self.serde, self._memory
+        step = prepared[0] if len(prepared) == 1 else None
+        if type(step) is Ready and step.is_plain and lease is not None and lease.epoch and not ends:
+            steps = appending.append_step(backend, serde, memory, step, lease)
+        else:
+            hold = made(Hold, (lease, ends)) if lease is not None else None
+            steps = appending.append(backend, serde, memory, prepared, hold)
+        return steps if self.is_setup else self._after_setup(steps)
 
     def _renew(self, lease: Lease) -> Steps[None]:
         return self._ready(self._backend.renew(lease))

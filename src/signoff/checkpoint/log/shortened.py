@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from signoff._tuples import made
 from signoff.checkpoint.log.backend import (
     Backend,
     Cleanup,
@@ -86,7 +87,7 @@ def _long_key(key: Key) -> Key:
 def _long_raw(raw: Raw) -> Raw:
     rows = [_long_row(row) for row in raw.rows]
     writes = _long_writes(raw.writes, rows[0][0]) if rows and raw.writes else raw.writes
-    return Raw(rows, writes, raw.carried, raw.standing)
+    return made(Raw, (rows, writes, raw.carried, raw.standing))
 
 
 def _long_row(row: Row) -> Row:

@@ -32,9 +32,35 @@ _IN_BYTES = b"\xff"
 """What no text has in it, as bytes."""
 
 
-@lru_cache(maxsize=4096)
+_MOST = 4096
+_short: dict[str, str] = {}
+_long: dict[str, str] = {}
+"""Ids that were shortened, and what they were: a process mostly reads what it has stored itself."""
+
+
 def short_id(id: str) -> str:
     """An id, as it is stored."""
+    short = _short.get(id)
+    if short is None:
+        if len(_short) >= _MOST:
+            _short.clear()
+            _long.clear()
+        short = _short[id] = _shortened(id)
+        _long[short] = id
+    return short
+
+
+def long_id(short: str) -> str:
+    """An id that was stored."""
+    id = _long.get(short)
+    if id is None:
+        if len(_long) >= 2 * _MOST:
+            _long.clear()
+        id = _long[short] = _lengthened(short)
+    return id
+
+
+def _shortened(id: str) -> str:
     if len(id) == 36 and id[8:24:5] == "----":
         digits = id[9:].replace("-", "")
         try:
@@ -46,9 +72,7 @@ def short_id(id: str) -> str:
     return f"{id[:8]}~{id[8:]}" if id[8:9] == "~" else id
 
 
-@lru_cache(maxsize=4096)
-def long_id(short: str) -> str:
-    """An id that was stored."""
+def _lengthened(short: str) -> str:
     if short[8:9] != "~":
         return short
     if short[9:10] == "~":

@@ -28,6 +28,7 @@ __all__ = [
     "check_stored",
     "decoded_items",
     "digest_of",
+    "is_blob",
     "is_span",
     "kept",
     "laid_out",
@@ -176,6 +177,11 @@ def check_stored(name: object, stored: Any) -> None:
     for value in stored.values() if type(stored) is dict else [stored]:
         if not _is_whole(value):
             raise Undecodable(f"The stored changes of a checkpoint are broken or were changed: {name!r} has no value.")
+
+
+def is_blob(stored: Any) -> bool:
+    """Whether a value is in the row itself, as most are."""
+    return type(stored) is tuple and len(stored) == 2 and type(stored[0]) is str and type(stored[1]) is bytes
 
 
 def _is_whole(stored: Any) -> bool:

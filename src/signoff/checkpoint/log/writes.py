@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff.checkpoint.encoding import packed, unpacked
 from signoff.checkpoint.log.shortening import long_path, long_task
-from signoff.checkpoint.log.values import check_stored, is_span
+from signoff.checkpoint.log.values import check_stored, is_blob, is_span
 from signoff.errors import Undecodable
 
 __all__ = ["Carried", "is_item", "merged", "packed_writes", "unpacked_carried", "unpacked_writes"]
@@ -37,7 +37,7 @@ def _checked(found: Any) -> list[StoredWrite]:
         for index, channel, stored in writes:
             if type(index) is not int or type(channel) is not str:
                 raise ValueError(f"{index!r} and {channel!r} are no index and channel")
-            if not is_item(stored):
+            if not is_blob(stored) and not is_item(stored):
                 check_stored(channel, stored)
     except Exception as error:
         raise _broken(error) from error

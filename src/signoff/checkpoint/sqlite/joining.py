@@ -41,6 +41,7 @@ def full_blocks(plans: Sequence[Plan]) -> list[Block]:
     return [
         (plan.thread_id, lineage, begins)
         for plan in plans
+        if plan.items
         for lineage, start, items in plan.items
         if start and (begins := _begins(start, start + len(items)))
     ]

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from signoff._sqlite.effects import Execute, Find, Read, in_transaction
 from signoff._sqlite.migrations import set_up
+from signoff._tuples import made
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.log.backend import Cleanup, Copied, Everything, Hold, Key, Raw, Row, ThreadSize
 from signoff.checkpoint.log.conditions import where_asked, where_selected
@@ -113,9 +114,9 @@ class SqliteTables:
 
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
         if place.id is None:
-            asked = Read(_LOOK_AT_HEAD if looks else _FETCH_HEAD, place[:2])
+            asked = made(Read, (_LOOK_AT_HEAD if looks else _FETCH_HEAD, place[:2]))
         else:
-            asked = Read(_LOOK_BY_ID if looks else _FETCH_BY_ID, place)
+            asked = made(Read, (_LOOK_BY_ID if looks else _FETCH_BY_ID, place))
         raw = self._raw((yield asked), looks=looks)
         if not raw.rows or _is_bottom(raw.rows[0], seal):
             return raw
@@ -136,15 +137,17 @@ class SqliteTables:
         rows = [row[1:] for row in found if row[0] == 1]
         standing = self._standing(*found[-1][1:]) if looks else None
         if len(found) == len(rows) + looks:
-            return Raw(rows, (), (), standing)
+            return made(Raw, (rows, (), (), standing))
         writes = [row[1:5] for row in found if row[0] == 2]
-        return Raw(rows, writes, [row[1] for row in found if row[0] == 3 and row[1] is not None], standing)
+        carried = [row[1] for row in found if row[0] == 3 and row[1] is not None]
+        return made(Raw, (rows, writes, carried, standing))
 
     def _standing(self, epoch: Any, head: Any, written: Any, holder: Any, expires_at: Any) -> Standing:
         is_number = epoch is None or type(epoch) is int
         if not is_number or (holder is not None and (type(holder) is not str or type(expires_at) is bytes)):
             raise Undecodable(f"Who has the thread is broken or was changed: epoch {epoch!r}, holder {holder!r}.")
-        return Standing((epoch, head, written), holder, holder is not None and expires_at < self._clock())
+        is_expired = holder is not None and expires_at < self._clock()
+        return made(Standing, ((epoch, head, written), holder, is_expired))
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
         return in_transaction("read", self._singles(keys))

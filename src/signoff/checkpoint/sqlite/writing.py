@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write, WriteOne, in_transaction
+from signoff._tuples import made
 from signoff.checkpoint.lease import Lease, lost, moved, next_epoch
 from signoff.checkpoint.log.backend import Cleanup, Hold
-from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
+from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import packed_items
 from signoff.checkpoint.sqlite import joining
 from signoff.steps import Steps
@@ -15,6 +16,10 @@ from signoff.steps import Steps
 __all__ = ["STANDING", "append_row", "apply", "cleanup_statements", "renewal"]
 
 _Statement = Execute | ExecuteMany | Expect
+
+_NULL = 0
+"""What stands for None, and a bytearray for bytes: before sqlite3 takes these, it looks for somebody who adapts them,
+which takes longer than all else about a parameter."""
 
 # Whether a checkpoint is added to the newest one: then nothing comes after its parent or, if it has none, after itself.
 _BRANCH = """
@@ -26,7 +31,7 @@ _BRANCH = """
 # then there is no depth, and the table refuses the row.
 _ROW = f"""
     INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body, writes, branch)
-    VALUES (?1, ?2, ?3, ?4, {{depth}}, ?6, ?7, ?8, ?9, {_BRANCH})
+    VALUES (?1, ?2, ?3, ?4, {{depth}}, NULLIF(?6, {_NULL}), ?7, ?8, NULLIF(?9, {_NULL}), {_BRANCH})
 """
 _SNAPSHOT = _ROW.format(depth="?5")
 _CHILD = _ROW.format(
@@ -41,13 +46,16 @@ _AGAIN = """
 """
 _SNAPSHOT_AGAIN, _CHILD_AGAIN = f"{_SNAPSHOT} {_AGAIN}", f"{_CHILD} {_AGAIN}"
 
-# A step and nothing else, and the fence of its lease, as one statement: that needs no transaction around it.
+# A step and nothing else, and the fence of its lease, as one statement: that needs no transaction around it. Without
+# the lease or the parent there is no depth, and no row. As a SELECT, which reads the table that it writes to, it would
+# take a table in between.
 _STEP = f"""
     INSERT OR IGNORE INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body, writes, branch)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, {_BRANCH}
-    FROM signoff_threads AS lease, signoff_checkpoints AS parent
-    WHERE lease.thread_id = ?1 AND lease.epoch = ?11
-    AND parent.thread_id = ?1 AND parent.ns = ?2 AND parent.id = ?4 AND parent.seal = ?10
+    VALUES (?1, ?2, ?3, ?4, (
+        SELECT ?5 FROM signoff_threads AS lease, signoff_checkpoints AS parent
+        WHERE lease.thread_id = ?1 AND lease.epoch = ?11
+        AND parent.thread_id = ?1 AND parent.ns = ?2 AND parent.id = ?4 AND parent.seal = ?10
+    ), NULLIF(?6, {_NULL}), ?7, ?8, NULLIF(?9, {_NULL}), {_BRANCH})
 """
 
 _WRITE = """
@@ -111,11 +119,13 @@ _TAKE = f"""
     WHERE thread_id = ?1 AND (epoch = ?2 AND {_AS_SEEN} OR epoch = ?7 AND holder = ?5)
 """
 
-# The parameter for the epoch that was seen is not used: there is none yet.
+# The parameter for the epoch that was seen is not used: there is none yet. If the thread does not stand as it was seen,
+# there is no epoch either, and no row.
 _TAKE_FIRST = f"""
-    INSERT INTO signoff_threads (thread_id, epoch, holder, expires_at)
-    SELECT ?1, ?7, ?5, ?6 WHERE ?2 IS NULL AND {_AS_SEEN}
-    OR EXISTS (SELECT 1 FROM signoff_threads WHERE thread_id = ?1 AND epoch = ?7 AND holder = ?5)
+    INSERT OR IGNORE INTO signoff_threads (thread_id, epoch, holder, expires_at) VALUES (?1, (
+        SELECT ?7 WHERE {_AS_SEEN}
+        OR EXISTS (SELECT 1 FROM signoff_threads WHERE thread_id = ?1 AND epoch = ?7 AND holder = ?5)
+    ), ?5, ?6)
     ON CONFLICT (thread_id) DO UPDATE SET expires_at = ?6 WHERE epoch = ?7 AND holder = ?5
 """
 
@@ -138,7 +148,7 @@ def apply(plans: Sequence[Plan], hold: Hold | None, until: Callable[[], float]) 
         if full:
             yield from in_transaction("write", _written(statements, full))
         else:
-            yield Write(statements)
+            yield made(Write, (statements,))
     except sqlite3.IntegrityError:
         return False  # a parent has gone, or something is there already
     if hold is not None and hold.takes:
@@ -148,9 +158,8 @@ def apply(plans: Sequence[Plan], hold: Hold | None, until: Callable[[], float]) 
 
 def append_row(thread_id: str, row: NewRow, lease: Lease) -> Steps[bool]:
     """Write a step that stands on another one, and nothing else."""
-    ns, id, parent_id, parent_seal, *rest = row
-    params = (thread_id, ns, id, parent_id, *rest, parent_seal, lease.epoch)
-    return bool((yield WriteOne(_STEP, params)))
+    params = (*_values(thread_id, row), row.parent_seal, lease.epoch)
+    return bool((yield made(WriteOne, (_STEP, params))))
 
 
 def _written(statements: Sequence[_Statement], full: Sequence[joining.Block]) -> Steps[None]:
@@ -167,13 +176,13 @@ def renewal(lease: Lease, until: float) -> Write:
 
 def _lease(hold: Hold, until: Callable[[], float]) -> Expect:
     """What the transaction of a run begins with."""
-    lease = hold.lease
+    lease, ends = hold
     if hold.takes:
-        holder = None if hold.ends else lease.holder
+        holder = None if ends else lease.holder
         take = _TAKE_FIRST if lease.seen[0] is None else _TAKE
         params = (lease.thread_id, *lease.seen, holder, until(), next_epoch(lease, lease.seen[0]))
-        return Expect(take, params, lambda: moved(lease))
-    return Expect(_GIVE_BACK if hold.ends else _HAS, (lease.thread_id, lease.epoch), lambda: lost(lease))
+        return made(Expect, (take, params, lambda: moved(lease)))
+    return made(Expect, (_GIVE_BACK if ends else _HAS, (lease.thread_id, lease.epoch), lambda: lost(lease)))
 
 
 def _statements(plan: Plan) -> list[_Statement]:
@@ -185,19 +194,20 @@ def _statements(plan: Plan) -> list[_Statement]:
         elif closed:
             statements.append(ExecuteMany(_CLOSE, [(thread_id, id) for id in closed]))
         if asked:
-            statements.append(ExecuteMany(_FILE, [(thread_id, *question) for question in asked]))
+            rows = [(thread_id, *question, bytearray(data)) for *question, data in asked]
+            statements.append(ExecuteMany(_FILE, rows))
     for ns, id, parent_id, body in plan.rewritten:
         statements.append(Execute(_REWRITE, (parent_id, body, thread_id, ns, id)))
-    statements += [Execute(_BLOB, (thread_id, digest, data)) for digest, data in plan.blobs.items()]
+    for digest, data in plan.blobs.items():
+        statements.append(Execute(_BLOB, (thread_id, digest, data)))
     for lineage, start, items in plan.items:
         statements.append(Execute(_ITEMS, (thread_id, lineage, start, len(items), packed_items(items))))
-    statements += [_write(thread_id, write) for write in plan.writes]
-    statements += _rows(plan) if plan.rows else ()
+    for ns, id, task_id, idx, path, data, replaces in plan.writes:
+        params = (thread_id, ns, id, task_id, idx, path, bytearray(data))
+        statements.append(made(Execute, (_REPLACE_WRITE if replaces else _WRITE, params)))
+    if plan.rows:
+        statements += _rows(plan)
     return statements
-
-
-def _write(thread_id: str, write: NewWrite) -> Execute:
-    return Execute(_REPLACE_WRITE if write.replaces else _WRITE, (thread_id, *write[:6]))
 
 
 def _rows(plan: Plan) -> list[ExecuteMany]:
@@ -205,7 +215,8 @@ def _rows(plan: Plan) -> list[ExecuteMany]:
     statements: list[ExecuteMany] = []
     params: list[tuple[Any, ...]] = []
     own = set()
-    for ns, id, parent_id, parent_seal, *rest in plan.rows:
+    for row in plan.rows:
+        ns, id, parent_id, parent_seal, *_ = row
         # What a row stands on has to be looked for, unless it was written right before.
         is_child = parent_seal is not None and (ns, parent_id) not in own
         if (ns, id) in plan.replaced:
@@ -215,9 +226,17 @@ def _rows(plan: Plan) -> list[ExecuteMany]:
         own.add((ns, id))
         if not statements or statements[-1].sql is not sql:
             params = []
-            statements.append(ExecuteMany(sql, params))
-        params.append((plan.thread_id, ns, id, parent_id, *rest, *([parent_seal] if is_child else ())))
+            statements.append(made(ExecuteMany, (sql, params)))
+        values = _values(plan.thread_id, row)
+        params.append((*values, parent_seal) if is_child else values)
     return statements
+
+
+def _values(thread_id: str, row: NewRow) -> tuple[Any, ...]:
+    """What a row begins with, as params."""
+    ns, id, parent_id, _, depth, run_id, seal, body, writes = row
+    run, carried = _NULL if run_id is None else run_id, _NULL if writes is None else bytearray(writes)
+    return thread_id, ns, id, parent_id, depth, run, seal, bytearray(body), carried
 
 
 def cleanup_statements(cleanup: Cleanup) -> list[_Statement]:
