@@ -79,9 +79,11 @@ class Index:
         for outcome in paused:
             task, questions = outcome.task, outcome.questions or outcome.beside
             before = asked.get(task.id, ())
-            closing.update((question.id, None) for question in before if question.id not in self._closed)
             asked[task.id] = questions
-            edited = {question.id for question in before if "is_edited" in (question.origin or ())}
+            edited: set[str] = set()
+            if before:
+                closing.update((question.id, None) for question in before if question.id not in self._closed)
+                edited = {question.id for question in before if "is_edited" in (question.origin or ())}
             for question in questions:
                 filing.append(filed_question(self._run, task.node.name, question))
                 if question.id not in edited:  # else it may say something else than the one that is filed
