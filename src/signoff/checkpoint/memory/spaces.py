@@ -115,7 +115,8 @@ class Space:
         if len(records) == 1 and not isinstance(records, dict) and len(records[0][1]) == 1:
             return [(records[0][0], *records[0][1][0])]  # as in most threads that wait
         if not isinstance(records, dict):
-            records = self.writes[id] = _merged({}, records)
+            # In order, so that it takes little to put it in order again, with what is added.
+            records = self.writes[id] = {one[1]: one for one in sorted(_merged({}, records).values())}
         return chain.from_iterable([writes.values() for _, _, writes in sorted(records.values())])
 
     def drop(self, ids: Set[str]) -> None:
