@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain, count, islice, takewhile
-from struct import Struct
+from operator import itemgetter
 
 from signoff.constants import NS_END, NS_SEP
 
@@ -151,11 +151,10 @@ def short_of(task_id: str) -> str:
 
 def as_uuid(text: str) -> str:
     """A digest of a text, in the form of a UUID."""
-    digits = _digits(text.encode("utf-8", "surrogatepass"))
-    return b"-".join(_parts_of_uuid(digits.encode())).decode()
+    return "-".join(_parts_of_uuid(_digits(text.encode("utf-8", "surrogatepass"))))
 
 
-_parts_of_uuid = Struct("8s4s4s4s12s").unpack
+_parts_of_uuid = itemgetter(slice(8), slice(8, 12), slice(12, 16), slice(16, 20), slice(20, None))
 
 _begun = blake2b(digest_size=16)
 
