@@ -26,10 +26,10 @@ def drive(steps: Steps[T], perform: Callable[[Any], Any], begin: Callable[[], An
 
     With `begin`, the procedure is begun by that, which returns the first effect that is left to perform.
     """
-    go_on = begin or steps.__next__
+    go_on = begin
     while True:
         try:
-            effect = go_on()
+            effect = next(steps) if go_on is None else go_on()
             while True:
                 try:
                     result = perform(effect)
@@ -52,10 +52,10 @@ async def adrive(
     end: End | None = None,
 ) -> T:
     """Run a procedure to its end, awaiting each effect. With `end`, somebody else may do the rest after an error."""
-    go_on = begin or steps.__next__
+    go_on = begin
     while True:
         try:
-            effect = go_on()
+            effect = next(steps) if go_on is None else go_on()
             while True:
                 try:
                     result = await perform(effect)
@@ -77,10 +77,10 @@ async def adrive(
 
 def relay(steps: Steps[T], perform: Callable[[Any], Any], kind: type[E]) -> Generator[E, None, T]:
     """Like `drive`, but effects of one kind are handed to whoever iterates, and performed by taking them."""
-    go_on: Callable[[], Any] = steps.__next__
+    go_on: Callable[[], Any] | None = None
     while True:
         try:
-            effect = go_on()
+            effect = next(steps) if go_on is None else go_on()
             while True:
                 try:
                     if type(effect) is kind:
@@ -106,10 +106,10 @@ async def arelay(
     steps: Steps[Any], perform: Callable[[Any], Awaitable[Any]], kind: type[E], end: End | None = None
 ) -> AsyncGenerator[E, None]:
     """Like `adrive`, but effects of one kind are handed to whoever iterates."""
-    go_on: Callable[[], Any] = steps.__next__
+    go_on: Callable[[], Any] | None = None
     while True:
         try:
-            effect = go_on()
+            effect = next(steps) if go_on is None else go_on()
             while True:
                 try:
                     if type(effect) is kind:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from signoff.checkpoint.base import empty_checkpoint
 from signoff.checkpoint.memory import InMemorySaver, shelf
 from signoff.checkpoint.memory.packed import KeptSend, Packed, unpacked
 from signoff.checkpoint.memory.packing import Packing
@@ -92,6 +93,16 @@ def test_what_whoever_asks_or_answers_changes_afterwards_is_not_stored():
     app.invoke(Command(resume=answer), CONFIG)
     answer["decisions"][0]["type"] = "reject"
     assert app.get_state(CONFIG).values["log"] == [{"decisions": [{"type": "approve"}]}]
+
+
+def test_a_list_of_writes_that_the_caller_empties_afterwards_is_stored_as_it_was():
+    saver, config = InMemorySaver(), {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+    config = saver.put(config, empty_checkpoint(), {}, {})
+    for task_id in ("a", "b"):
+        writes = [("x", 1), ("y", 2)]
+        saver.put_writes(config, writes, task_id)
+        writes.clear()
+    assert saver.get_tuple(config).pending_writes == [("a", "x", 1), ("a", "y", 2), ("b", "x", 1), ("b", "y", 2)]
 
 
 @pytest.mark.parametrize("at_hand", [100, 1], ids=["as-it-is", "folded"])

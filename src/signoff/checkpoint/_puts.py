@@ -133,7 +133,7 @@ def _one(
 
 
 def _of_task(config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str) -> Commit:
-    return Commit(place_of_writes(config), [TaskWrites(task_id, writes, task_path)])
+    return Commit(place_of_writes(config), [TaskWrites(task_id, [*writes], task_path)])
 
 
 def _named(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:

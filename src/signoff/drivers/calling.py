@@ -1,7 +1,6 @@
 """Calling: which call it is that a task makes, of a `@task` function or of a graph."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,8 +35,8 @@ def find(scope: "Scope", call: Task, frame: FrameType) -> None:
             if scope.stands_for is not None:
                 name, input = scope.stands_for
                 scope.made, scope.stands_for = scope.made.inside(name(), digest_of_arguments(input)), None
-            is_another = partial(meanwhile.is_another, scope)
-            if scope.made.find(call, given, on_way(digest_of_site(site), scope.way), line, is_another):
+            place = on_way(digest_of_site(site), scope.way)
+            if scope.made.find(call, given, place, line, lambda id: meanwhile.is_another(scope, id)):
                 scope.way = call.id
             if call.node.passes_on:
                 scope.passed = (*scope.passed, call.id)

@@ -50,12 +50,29 @@ _Facts = tuple[CodeType, str, bytes]
 """A function, its digest, and its instructions as they are before the interpreter makes them quicker."""
 
 _known: dict[int, _Facts] = {}
-_Met = tuple[CodeType, str | None, _Facts | None]
-
-_met: dict[int, _Met] = {}
-"""The functions met on the stack: whether the task ends there, and how; the facts of those that are the user's."""
 
 _INSIDE, _BESIDE = "inside", "beside"
+
+
+class _Met:
+    """A function that was met on the stack, with what the interpreter is slow to tell of it."""
+
+    __slots__ = ("code", "end", "facts", "is_async_generator", "is_coroutine", "name", "offsets")
+
+    def __init__(self, code: CodeType, end: str | None, facts: _Facts | None) -> None:
+        self.code = code
+        self.end = end
+        """Whether the task ends there, and how."""
+        self.facts = facts
+        """Only if it is the user's."""
+        self.name = code.co_qualname
+        self.is_coroutine = bool(code.co_flags & _COROUTINE)
+        self.is_async_generator = bool(code.co_flags & CO_ASYNC_GENERATOR)
+        self.offsets: dict[int, int] = {}
+        """The places of the calls in it that were met, by where it stood then."""
+
+
+_met: dict[int, _Met] = {}
 
 _MOST_KEPT = 10_000
 
@@ -70,16 +87,23 @@ def way_to(frame: FrameType | None) -> tuple[Site, bool]:
     while frame is not None:
         code = frame.f_code
         met = _met.get(id(code))
-        _, end, facts = met if met is not None and met[0] is code else _meet(code, frame)
-        if end is not None:
-            return site, end is _BESIDE
-        if facts is not None and not (is_behind and facts[2][frame.f_lasti] == _SEND):
-            site.append([code.co_qualname, facts[1], _offset(facts[2], frame.f_lasti)])
-        if code.co_flags & _COROUTINE and frame is _first_of_coroutine():
+        if met is None or met.code is not code:
+            met = _meet(code, frame)
+        if met.end is not None:
+            return site, met.end is _BESIDE
+        facts = met.facts
+        if facts is not None:
+            at = frame.f_lasti
+            if not (is_behind and facts[2][at] == _SEND):
+                offset = met.offsets.get(at)
+                if offset is None:
+                    offset = met.offsets[at] = _offset(facts[2], at)
+                site.append([met.name, facts[1], offset])
+        if met.is_coroutine and frame is _first_of_coroutine():
             return site, True
         # Whoever consumes an async generator is not on the stack while an error is thrown into that, nor for as long as
         # it goes on afterwards without waiting for anything. So it is left out in any case.
-        is_behind = bool(code.co_flags & CO_ASYNC_GENERATOR)
+        is_behind = met.is_async_generator
         frame = frame.f_back
     return site, True
 
@@ -88,11 +112,11 @@ def entry_of(frame: FrameType | None) -> FrameType | None:
     """The first of the user's functions on the way to a frame: that of a coroutine or a thread beside the task."""
     entry = None
     while frame is not None:
-        _, end, facts = _meet(frame.f_code, frame)
-        if end is not None:
+        met = _meet(frame.f_code, frame)
+        if met.end is not None:
             break
-        entry = frame if facts is not None else entry
-        if frame.f_code.co_flags & _COROUTINE and frame is _first_of_coroutine():
+        entry = frame if met.facts is not None else entry
+        if met.is_coroutine and frame is _first_of_coroutine():
             break
         frame = frame.f_back
     return entry
@@ -136,7 +160,7 @@ def _meet(code: CodeType, frame: FrameType) -> _Met:
     if len(_met) > _MOST_KEPT:
         _met.clear()
     is_passed = end is not None or package in _PASSED
-    met = _met[id(code)] = code, end, None if is_passed else _facts(code)
+    met = _met[id(code)] = _Met(code, end, None if is_passed else _facts(code))
     return met
 
 

@@ -24,14 +24,19 @@ def digest_of_arguments(input: Any) -> str:
     if type(input) is not tuple:
         return stored_digest(input)
     given, named = input
-    if not named and ATOMS.issuperset(map(type, given)):
-        try:
-            text = repr(given)
-        except ValueError:  # a number of thousands of digits
-            return stored_digest([*given, named])
-        if len(text) <= _MOST_SHOWN:
-            return text
-    return stored_digest([*given, named])
+    return (_shown(given) if not named else "") or stored_digest([*given, named])
+
+
+def _shown(given: tuple[Any, ...]) -> str:
+    """The text of a few arguments that are plain; empty if they are not, or if it is a long one."""
+    for one in given:
+        if type(one) not in ATOMS:
+            return ""
+    try:
+        text = repr(given)
+    except ValueError:  # a number of thousands of digits
+        return ""
+    return text if len(text) <= _MOST_SHOWN else ""
 
 
 _MOST_SHOWN = 100
@@ -41,8 +46,13 @@ def digest_of_site(site: Site) -> str:
     """Some hex digits that stand for the way through the user's code; empty if there was none."""
     if len(site) == 1:
         _, code, offset = site[0]
-        return f"{code}{offset:x}"
+        return _place(code, offset)
     return f"{zlib.crc32(repr(site).encode()):08x}" if site else ""
+
+
+@lru_cache(maxsize=1000)
+def _place(code: str, offset: int) -> str:
+    return f"{code}{offset:x}"
 
 
 def stored_digest(value: Any) -> str:

@@ -58,11 +58,10 @@ def origin_of(answer: Answer) -> Origin:
 def bind(resume: Any, questions: Sequence[Interrupt[Any]], *, checks_forms: bool = True) -> dict[str, Any]:
     """The answers by question: a mapping of ids or keys, or a bare value for the only open one. All fit, or none."""
     bound = _bound(resume, questions)
-    for question in questions:
-        if question.id in bound and question.response_schema is not None:
-            bound[question.id] = forms.as_data(bound[question.id])
-            if checks_forms:
-                _check(question, bound[question.id])
+    for question in [one for one in questions if one.response_schema is not None and one.id in bound]:
+        bound[question.id] = forms.as_data(bound[question.id])
+        if checks_forms:
+            _check(question, bound[question.id])
     return bound
 
 
@@ -70,8 +69,8 @@ def names_questions(resume: Any, questions: Sequence[Interrupt[Any]] = ()) -> bo
     """Whether a resume value says which questions it is for: a dict whose keys are all ids, or keys of open ones."""
     if not isinstance(resume, dict) or not resume:
         return False
-    keys = {question.key for question in questions if question.key is not None}
-    return all(is_question_id(name) or name in keys for name in resume)
+    others = [name for name in resume if not is_question_id(name)]
+    return not others or {question.key for question in questions if question.key is not None}.issuperset(others)
 
 
 def _bound(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:

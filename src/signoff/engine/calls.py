@@ -157,9 +157,14 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
         yield from hear(run, [outcome])
     if outcome.is_done:
         writes = _as_it_is(outcome.writes) if _is_needed_again(run, task) else outcome.writes
-        run.called[task.id] = [*writes, (CALLED, task.mark)]
+        id = task.id
+        run.called[id] = kept = [*writes, (CALLED, task.mark)]
         if run.is_saved:
-            yield from _save(run, task, outcome)
+            outcome.is_saved, record = True, (id, kept, task.saved_path)
+            if task.node.passes_on:
+                yield from _save_if_storable(run, task, outcome, record)
+            elif (save := _kept(run, task, record)) is not None:
+                yield save
     elif outcome.error is not None:
         run.ended_calls.add(task.id)
     if has_cache and task not in settled:  # at last: if the call is called off here, its result is stored
@@ -174,16 +179,14 @@ def noted(run: Run, caller: Task, mark: Write) -> Save | None:
     return _kept(run, caller, (id, run.called[id], caller.saved_path))
 
 
-def _save(run: Run, task: Task, outcome: Outcome) -> Steps[None]:
-    outcome.is_saved = True
+def _save_if_storable(run: Run, task: Task, outcome: Outcome, record: Record) -> Steps[None]:
+    """Store what a call came to whose result is for its task alone: it need not be stored unless that pauses."""
     try:
-        if task.node.passes_on and run.durability == "exit":
+        if run.durability == "exit":
             yield Check(outcome.writes)  # in the end it would be too late
-        if (save := _kept(run, task, (task.id, run.called[task.id], task.saved_path))) is not None:
+        if (save := _kept(run, task, record)) is not None:
             yield save
     except NotStorable as error:
-        if not task.node.passes_on:
-            raise
         run.unkept[task.id] = error
 
 

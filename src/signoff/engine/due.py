@@ -30,8 +30,9 @@ def due_by_id(run: Run, state: State) -> Due:
     place, nodes = state.place, program.nodes
     due = {place + nodes[name].digest: nodes[name] for name in due_nodes(program, state)}
     if sends := state.values.get(TASKS):
-        placed = zip(sends, send_digests(len(sends)), strict=False)
-        due.update({place + digest: nodes[send.node] for send, digest in placed if send.node in nodes})
+        for send, digest in zip(sends, send_digests(len(sends)), strict=False):
+            if send.node in nodes:
+                due[place + digest] = nodes[send.node]
     return due
 
 
@@ -89,11 +90,18 @@ def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:
 
 def _unsettled(run: Run, due: Due, known: Pending) -> set[str]:
     """The ids of the tasks that have to run: neither have they finished, nor do they just wait for an answer."""
-    asked, given = known.asked, run.answers
-    unfinished = due.keys() - known.results.keys()
-    waiting = unfinished & asked.keys()
-    again = {id for id in waiting for question in asked[id] if question.id in given or not is_settled(question)}
-    return unfinished - waiting | again
+    asked, results, given = known.asked, known.results, run.answers
+    found: set[str] = set()
+    for id in due:
+        if id in results:
+            continue
+        if id not in asked:
+            found.add(id)
+            continue
+        for question in asked[id]:
+            if question.id in given or not is_settled(question):
+                found.add(id)
+    return found
 
 
 def _settled(state: State, due: Due, known: Pending, ids: Sequence[str]) -> Iterator[Outcome]:

@@ -55,9 +55,6 @@ class Origin(TypedDict, total=False):
     """Whether a person has changed a graph that its task calls, and that has not asked it: the task looks at that."""
 
 
-_RUNS_ANYWAY = frozenset(("is_edited", "is_beside_failure", "is_beside_change"))
-
-
 def flagged(
     question: Interrupt[Any], flag: Literal["is_edited", "is_beside_failure", "is_beside_change"]
 ) -> Interrupt[Any]:
@@ -73,7 +70,8 @@ def by_itself(question: Interrupt[Any]) -> Interrupt[Any]:
 
 def is_settled(question: Interrupt[Any]) -> bool:
     """Whether the task that asks just waits for the answer. Else it runs: it may ask something else, or nothing."""
-    return not question.origin or _RUNS_ANYWAY.isdisjoint(question.origin)
+    asked = question.origin
+    return not asked or not ("is_edited" in asked or "is_beside_failure" in asked or "is_beside_change" in asked)
 
 
 def beside(questions: Iterable[Interrupt[Any]]) -> tuple[Interrupt[Any], ...]:

@@ -40,9 +40,13 @@ class Replay:
 
     def _id(self, what: str) -> str:
         """What stands for something that the task does: the n-th of its kind."""
+        return self._nth_id(what, self._next_of(what))
+
+    def _next_of(self, what: str) -> int:
+        """How often the task has done something before."""
         nth = self._counts.get(what, 0)
         self._counts[what] = nth + 1
-        return self._nth_id(what, nth)
+        return nth
 
     def _nth_id(self, what: str, nth: int) -> str:
         return ids.as_uuid(f"{self._caller_id}\0{what}\0{nth}")
@@ -96,21 +100,23 @@ class CallsMade(Replay):
         """
         name = call.node.name
         what = f"call\0{name}\0{given}"
-        call.id = self._id(what)
-        same, place = (what, line), f"{self._short}.{line or ''}.{self._next_at(line)}"
-        nth, turn = self._counts[what] - 1, self._next_turn(same)
-        call.made_as = (*self._within, f"{what}\0{nth}")
+        nth, same = self._next_of(what), (what, line)
+        as_made, turn = f"{what}\0{nth}", self._next_turn(same)
+        place = f"{self._short}.{line or ''}.{self._next_at(line)}"
+        id = call.id = ids.as_uuid(f"{self._caller_id}\0{as_made}")
+        call.made_as = (*self._within, as_made)
         call.mark = Mark.text(place, site, name, nth, turn)
         tried = self._tried(what, nth) if self._failed else None
         if tried is not None:
-            call.id = tried
+            id = call.id = tried
             self._failed.discard(tried)
             note_finished(self._run)
         mark = Mark(place, site, name, nth, turn) if self._run.marks else None
         if mark is not None and tried is None and not self._was_caught(call):
             mark = self._find(call, mark, what, line, is_another)
-        self._found.add(call.id)
-        self._made[call.id] = same, turn
+            id = call.id
+        self._found.add(id)
+        self._made[id] = same, turn
         return line is None and mark is not None and self._leads_off(call, mark)
 
     def _next_turn(self, same: _Same) -> int:

@@ -187,10 +187,9 @@ def _take_answers(
     told: the id of what the caller tells the state in the same breath; empty if that is nothing.
     """
     records: list[Record] = []
-    for question in questions:
-        if question.id in given:
-            answer, graph = given[question.id], run.program.name
-            records.append(answer_record(question, answer, at=run.terms.now(), graph=graph, by=by, told=told))
+    for question in [one for one in questions if one.id in given]:
+        answer, graph = given[question.id], run.program.name
+        records.append(answer_record(question, answer, at=run.terms.now(), graph=graph, by=by, told=told))
     for _, [(_, stored)], _ in records:
         run.answers.update(stored)
     return records

@@ -1,6 +1,7 @@
 """Tasks: one execution of one node in one step, and how it came out."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.policies import TimeoutPolicy
@@ -159,11 +160,17 @@ class Task:
     @property
     def saved_path(self) -> str:
         """The path in a form that sorts as tasks do: those reached by edges by name, then Sends in order."""
-        if self.path[0] == PULL:
+        path, caller = self.path, self.caller
+        if path[0] == PULL:
             return self.node.saved_path
-        if self.caller is not None and self.is_call:
-            return f"{self.path[0]}~{self.caller.saved_path}~{self.path[-1]:010d}"
-        return "~".join([str(int(part)).zfill(10) if isinstance(part, int) else str(part) for part in self.path])
+        if caller is not None and type(path[-1]) is int:  # it is a call
+            return f"{path[0]}~{caller.saved_path}~{str(path[-1]).zfill(10)}"
+        return _sortable(path)
+
+
+@lru_cache(maxsize=10_000)
+def _sortable(path: tuple[Any, ...]) -> str:
+    return "~".join([str(int(part)).zfill(10) if isinstance(part, int) else str(part) for part in path])
 
 
 Row = Sequence["Task | Outcome"]

@@ -1,6 +1,6 @@
 """What may go, by age and by count, and how many bytes that frees. The rules are those of `log/retention.py`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from sys import getsizeof
 from typing import Any
@@ -99,13 +99,5 @@ def _values(space: Space) -> Iterator[Any]:
     for moment in space.moments.values():
         yield from moment.changed.values()
         yield from moment.whole[0].values() if moment.whole else ()
-    for records in space.writes.values():
-        for writes in _written(records):
-            yield from (write[-1] for write in writes)
-
-
-def _written(records: Any) -> Iterator[Iterable[Any]]:
-    """What each task wrote."""
-    if isinstance(records, dict):
-        return (indexed.values() for _, _, indexed in records.values())
-    return (writes for _, writes, _ in records)
+    for id in space.writes:
+        yield from (write[-1] for write in space.kept(id))

@@ -151,7 +151,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             try:
                 thread.changes += 1
                 if commit.writes and parent_id is not None:
-                    space.keep(parent_id, tuple(commit.writes))
+                    space.keep(parent_id, commit.writes)
                 if commit.moment is not None:
                     space.add(commit.moment, parent_id)
             except BaseException:

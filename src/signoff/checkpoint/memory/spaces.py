@@ -31,7 +31,8 @@ class Space:
         self.thread_id = thread_id
         self.ns = ns
         self.moments: dict[str, Moment] = {}
-        self.writes: dict[str, Sequence[Any] | Kept] = {}
+        self.writes: dict[str, list[Any] | Kept] = {}
+        """As they came, (task id, writes, path), until somebody reads them."""
         self.newest = ""
         self.values: dict[str, Any] = {}
         """All values of the newest moment."""
@@ -101,20 +102,22 @@ class Space:
         """Keep what tasks wrote. What one writes twice is kept once, but questions, answers and errors are replaced."""
         before = self.writes.get(id)
         if before is None:
-            self.writes[id] = records
-            return
-        kept = before if isinstance(before, dict) else _merged({}, before)
-        self.writes[id] = _merged(kept, records)
+            self.writes[id] = list(records)
+        elif isinstance(before, dict):
+            _merged(before, records)
+        else:
+            before.extend(records)
 
     def kept(self, id: str | None) -> Iterable[PendingWrite]:
         """What tasks wrote: (task id, channel, value), in the order of their paths."""
-        records = self.writes.get(id) if id else None
-        if records is None:
+        if not id or (records := self.writes.get(id)) is None:
             return []
         if len(records) == 1 and not isinstance(records, dict) and len(records[0][1]) == 1:
             return [(records[0][0], *records[0][1][0])]  # as in most threads that wait
-        kept = records if isinstance(records, dict) else _merged({}, records)
-        return chain.from_iterable([writes.values() for _, _, writes in sorted(kept.values())])
+        if not isinstance(records, dict):
+            # In order, so that it takes little to put it in order again, with what is added.
+            records = self.writes[id] = {one[1]: one for one in sorted(_merged({}, records).values())}
+        return chain.from_iterable([writes.values() for _, _, writes in sorted(records.values())])
 
     def drop(self, ids: Set[str]) -> None:
         """Forget checkpoints. Where a parent goes, the history begins."""
