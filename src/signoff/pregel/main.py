@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 from signoff._elsewhere import OF_PREGEL, tell_where
 from signoff.bridge.runnables import DELEGATED, as_runnable, introduce
@@ -102,11 +102,10 @@ class Compiled(Following, Remembering, Answered, Describing):
         introduce(Compiled)
         return type(self)
 
-    def __getattr__(self, name: str) -> Any:
-        if name in DELEGATED:
-            return getattr(as_runnable(self), name)
-        mend = f". {_INSTEAD[name]}" if name in _INSTEAD else ""
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{mend}", name=name, obj=self)
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What stands behind the class, below. At run time it would make every look at an attribute slow."""
 
     def __or__(self, other: Any) -> Any:
         return as_runnable(self) | other
@@ -117,6 +116,33 @@ class Compiled(Following, Remembering, Answered, Describing):
     def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
         """The name, as LangChain asks for it."""
         return named_with(name or self.name, suffix) if suffix else name or self.name
+
+
+class _Delegated:
+    """What a graph leaves to LangChain, which is loaded when somebody asks for it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, graph: Any, owner: Any = None) -> Any:
+        return self if graph is None else getattr(as_runnable(graph), self._name)
+
+
+class _Missing:
+    """What a graph does not have, with what to do instead."""
+
+    def __init__(self, name: str, mend: str) -> None:
+        self._name, self._mend = name, mend
+
+    def __get__(self, graph: Any, owner: Any = None) -> NoReturn:
+        told = f"{owner.__name__!r} object has no attribute {self._name!r}. {self._mend}"
+        raise AttributeError(told, name=self._name, obj=graph)
+
+
+for _name in DELEGATED:
+    setattr(Compiled, _name, _Delegated(_name))
+for _name, _mend in _INSTEAD.items():
+    setattr(Compiled, _name, _Missing(_name, _mend))
 
 
 def __getattr__(name: str) -> NoReturn:
