@@ -4,6 +4,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff import forms
+from signoff._tuples import made
 from signoff._words.questions import Interrupt
 from signoff.drivers import meanwhile
 from signoff.drivers.digests import digest
@@ -33,7 +34,7 @@ class Here(NamedTuple):
 def here(scope: "Scope", site: Site, line: str | None) -> Here:
     """Where a task stands; or a line beside it, which knows of the graphs that it has called itself."""
     if not scope.came_to or not scope.host.run.is_saved:
-        return Here(site, "")
+        return made(Here, (site, "", "", None))
     seen = [value for by, value in scope.came_to if line is None or by == line]
     return Here(site, digest(sorted(map(digest, seen))) if seen else "")
 

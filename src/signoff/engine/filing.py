@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from signoff._tuples import made
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Filing, Question
 from signoff.engine.handling import is_handled
@@ -16,6 +17,10 @@ def filed_question(run: Run, node: str, question: Interrupt[Any]) -> Question:
     origin = question.origin or {}
     path, asked_at = origin.get("path") or node, origin.get("at") or run.terms.now()
     return Question(question.id, run.thread_id, run.program.name, path, asked_at, question)
+
+
+_NONE_OPEN = Filing(closed=None)
+"""Nothing is open any more."""
 
 
 class Index:
@@ -52,7 +57,7 @@ class Index:
         are_closed = self.asked is not None and all(
             question.id in self._closed for questions in self.asked.values() for question in questions
         )
-        return None if are_closed else Filing(closed=None)
+        return None if are_closed else _NONE_OPEN
 
     def after(self, outcomes: Iterable[Outcome], paused: Sequence[Outcome]) -> Filing | None:
         """What it is told of outcomes: what is asked, and what is not asked any more.
@@ -90,4 +95,4 @@ class Index:
                 filing.append(filed_question(self._run, task.node.name, question))
                 if question.id not in edited:  # else it may say something else than the one that is filed
                     closing.pop(question.id, None)
-        return Filing(filing, list(closing))
+        return made(Filing, (filing, list(closing)))

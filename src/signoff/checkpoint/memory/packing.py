@@ -115,7 +115,7 @@ class Packing:
         if kind is list:
             return self._sends(value) if channel == TASKS else self._listed(value)
         if kind is dict and channel == START:
-            return Packed(DICT, (tuple(value), tuple([self._given(one) for one in value.values()])))
+            return _as_packed((DICT, (tuple(value), tuple([self._given(one) for one in value.values()]))))
         if kind is dict:
             apart = self._apart(value)
             return apart if apart is not _OTHER else None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from signoff._tuples import made
 from signoff.checkpoint import metadata
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.memory import packed
@@ -28,7 +29,11 @@ def warm(serde: Any, space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
     """Values for a run. What the last one had in its lists is handed on, if nobody has touched it."""
     if is_showing():
         return cold(serde, space, values)
-    return {name: space.lists.unpack(serde, name, value) for name, value in values.items()}
+    shown = {**values}
+    for name, value in values.items():
+        if type(value) is packed.Packed:
+            shown[name] = space.lists.unpack(serde, name, value)
+    return shown
 
 
 def at(serde: Any, thread: Thread, ns: str, id: str | None, unpack: Unpack = cold) -> CheckpointTuple | None:
@@ -52,13 +57,9 @@ def tuple_of(serde: Any, space: Space, id: str, unpack: Unpack = cold) -> Checkp
         error.say_where(thread_id, ns, packed.whose(serde, values, space.kept(id)))
         raise
     checkpoint["channel_versions"] = dict(versions)
-    return CheckpointTuple(
-        checkpoint_config(thread_id, ns, id),
-        checkpoint,
-        moment.metadata(),  # type: ignore[arg-type]
-        checkpoint_config(thread_id, ns, moment.parent_id) if moment.parent_id else None,
-        pending_writes,
-    )
+    config = checkpoint_config(thread_id, ns, id)
+    parent = checkpoint_config(thread_id, ns, moment.parent_id) if moment.parent_id else None
+    return made(CheckpointTuple, (config, checkpoint, moment.metadata(), parent, pending_writes))
 
 
 def find(threads: Shelf, selection: Selection, filter: Mapping[str, Any]) -> list[tuple[Space, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from signoff._tuples import made
 from signoff.checkpoint._halves import AsyncOfSync
 from signoff.checkpoint._puts import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
@@ -98,7 +99,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                 return None, _NOBODY
             is_expired = thread.holder is not None and thread.expires_at < self.clock()
             found = reading.at(self.serde, thread, ns, id, reading.warm)
-            return found, Standing(thread.seen, thread.holder, is_expired)
+            return found, made(Standing, (thread.seen, thread.holder, is_expired))
 
     def list(
         self,
