@@ -144,6 +144,6 @@ def test_a_saver_that_does_not_find_what_it_has_said_is_not_asked_for_ever(actio
 def test_whoever_looks_into_the_dicts_of_a_saver_in_memory_is_told_what_to_call():
     with pytest.raises(AttributeError, match=r"delete_thread\(thread_id\), and see what there is with list\(None\)"):
         InMemorySaver().storage.clear()
-    with pytest.raises(AttributeError, match="has no 'writez'"):
+    with pytest.raises(AttributeError, match="has no attribute 'writez'"):
         InMemorySaver().writez  # noqa: B018
     assert not hasattr(InMemorySaver(), "storage")
