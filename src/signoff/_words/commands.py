@@ -10,6 +10,7 @@ from typing_extensions import TypeVar
 from signoff._reprs import repr_of
 from signoff._words.naming import public
 from signoff._words.policies import TimeoutPolicy
+from signoff._words.slots import setters_of
 from signoff.constants import MISSING, OVERWRITE
 
 __all__ = ["Command", "Overwrite", "Send"]
@@ -55,11 +56,30 @@ class Command(Generic[N]):
     by: str | None = None
     """Who answers, for the history."""
 
+    def __init__(
+        self,
+        *,
+        graph: str | None = None,
+        update: Any | None = None,
+        resume: Any = MISSING,
+        goto: Send | Sequence[Send | N] | N = (),
+        by: str | None = None,
+    ) -> None:
+        # As a frozen dataclass does it, without looking each slot up by its name: every answer comes in one of these.
+        _set_graph(self, graph)
+        _set_update(self, update)
+        _set_resume(self, resume)
+        _set_goto(self, goto)
+        _set_by(self, by)
+
     def __repr__(self) -> str:
         said = {name: getattr(self, name) for name in ("graph", "update", "goto", "by") if getattr(self, name)}
         if self.resume is not MISSING:
             said["resume"] = self.resume
         return f"Command({', '.join(f'{name}={repr_of(value)}' for name, value in said.items())})"
+
+
+_set_graph, _set_update, _set_resume, _set_goto, _set_by = setters_of(Command)
 
 
 @public

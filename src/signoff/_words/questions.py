@@ -8,6 +8,7 @@ from typing_extensions import TypeVar
 from signoff import _scope
 from signoff._reprs import repr_of
 from signoff._words.naming import public
+from signoff._words.slots import setters_of
 from signoff.errors import InvalidInput
 
 __all__ = ["Interrupt", "interrupt"]
@@ -30,6 +31,25 @@ class Interrupt(Generic[ResponseT]):
     """The name that the program gave the question."""
     origin: Any = field(default=None, compare=False, repr=False)
     """Where it was asked."""
+
+    def __init__(
+        self,
+        value: Any,
+        id: str = "placeholder-id",
+        *,
+        response_schema: dict[str, Any] | None = None,
+        key: str | None = None,
+        origin: Any = None,
+    ) -> None:
+        # As a frozen dataclass does it, without looking each slot up by its name: every question is one of these.
+        _set_value(self, value)
+        _set_id(self, id)
+        _set_schema(self, response_schema)
+        _set_key(self, key)
+        _set_origin(self, origin)
+
+
+_set_value, _set_id, _set_schema, _set_key, _set_origin = setters_of(Interrupt)
 
 
 @public

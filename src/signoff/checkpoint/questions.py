@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from signoff._reprs import repr_of
 from signoff._words.questions import Interrupt
+from signoff._words.slots import setters_of
 from signoff.checkpoint.serde.unread import Unread, is_showing
 from signoff.errors import Undecodable
 
@@ -32,6 +33,17 @@ class Question:
     """When, as an ISO time in UTC, so that texts sort as times do."""
     interrupt: Interrupt[Any]
 
+    def __init__(
+        self, id: str, thread_id: str, graph: str, path: str, asked_at: str, interrupt: Interrupt[Any]
+    ) -> None:
+        # As a frozen dataclass does it, without looking each slot up by its name: a look at an inbox makes thousands.
+        _set_id(self, id)
+        _set_thread_id(self, thread_id)
+        _set_graph(self, graph)
+        _set_path(self, path)
+        _set_asked_at(self, asked_at)
+        _set_interrupt(self, interrupt)
+
     @property
     def node(self) -> str:
         """The node that asked."""
@@ -41,6 +53,9 @@ class Question:
     def value(self) -> Any:
         """What was asked."""
         return self.interrupt.value
+
+
+_set_id, _set_thread_id, _set_graph, _set_path, _set_asked_at, _set_interrupt = setters_of(Question)
 
 
 def read_interrupt(id: str, thread_id: str, read: Callable[[], Any]) -> Interrupt[Any]:
