@@ -179,10 +179,11 @@ def is_refused(program: Program, state: State, outcome: Outcome) -> bool:
 
 def _put(state: State, folded: Values) -> None:
     values = state.values
-    values.update(folded)
     for name, value in folded.items():
         if value is MISSING:
-            del values[name]
+            values.pop(name, None)
+        else:
+            values[name] = value
     if state.is_saved:
         state.changed.update(folded)
 
