@@ -130,7 +130,7 @@ def question(
         scope.asides.append(_told(scope, id, update))
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
-    scope.host.check_question(value, scope.task.name, key)
+    scope.host.check_question(value, scope.task.node.name, key)
     return Interrupt(value, id, response_schema=schema, key=key, origin=_origin(scope, value, here))
 
 
@@ -156,8 +156,8 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any, 
     run.given.pop(id, None)
     if run.found:
         run.found.pop(id, None)
-    if then is not None and scope.task.name not in _warned_of:
-        _warn_of_other_words(scope.task.name, then, value)
+    if then is not None and (node := scope.task.node.name) not in _warned_of:
+        _warn_of_other_words(node, then, value)
     return typed
 
 
