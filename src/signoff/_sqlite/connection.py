@@ -195,16 +195,17 @@ class Connection:
         try:
             if isinstance(effect, WriteOne) and conn.isolation_level is None:
                 return conn.execute(effect.sql, effect.params).rowcount
-            conn.execute("BEGIN IMMEDIATE")
-            result = perform_write(conn, effect)
-            conn.execute("COMMIT")
+            cursor = conn.cursor()
+            cursor.execute("BEGIN IMMEDIATE")
+            result = perform_write(cursor, effect)
+            cursor.execute("COMMIT")  # by the same cursor, so that no query of its is left open
             return result
         except BaseException:
             conn.rollback()
             raise
 
     def expect(self, effect: Expect) -> None:
-        expect(self.conn, effect)
+        expect(self.conn.cursor(), effect)
 
     def find(self, effect: Find) -> list[Row]:
         cursor = self._cursor()

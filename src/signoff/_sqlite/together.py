@@ -59,38 +59,38 @@ def _tell(turns: Sequence[Turn], outcomes: Sequence[tuple[int | None, Exception 
 
 
 def _among_others(conn: sqlite3.Connection, effect: Write | WriteOne) -> tuple[int | None, Exception | None]:
-    conn.execute("SAVEPOINT signoff")
+    cursor = conn.cursor()
+    cursor.execute("SAVEPOINT signoff")
     error = None
     try:
-        result = perform_write(conn, effect)
+        result = perform_write(cursor, effect)
     except Exception as refusal:
         if not conn.in_transaction:
             raise  # a full disk, say: SQLite has undone what the others wrote, too
-        conn.execute("ROLLBACK TO signoff")
+        cursor.execute("ROLLBACK TO signoff")
         result, error = None, refusal
-    conn.execute("RELEASE signoff")
+    cursor.execute("RELEASE signoff")
     return result, error
 
 
-def perform_write(conn: sqlite3.Connection, effect: Write | WriteOne) -> int | None:
+def perform_write(cursor: sqlite3.Cursor, effect: Write | WriteOne) -> int | None:
     """Run the statements of a write, in a transaction that is open."""
     if isinstance(effect, WriteOne):
-        return conn.execute(effect.sql, effect.params).rowcount
+        return cursor.execute(effect.sql, effect.params).rowcount
     for statement in effect.statements:
         if type(statement) is Execute:
-            conn.execute(*statement)
+            cursor.execute(*statement)
         elif type(statement) is Expect:
-            expect(conn, statement)
+            expect(cursor, statement)
         else:
-            conn.executemany(*statement)
+            cursor.executemany(*statement)
     return None
 
 
-def expect(conn: sqlite3.Connection, effect: Expect) -> None:
+def expect(cursor: sqlite3.Cursor, effect: Expect) -> None:
     """Run a statement that must find or change a row."""
     sql, params, error = effect
-    cursor = conn.execute(sql, params)
-    changed = cursor.rowcount
+    changed = cursor.execute(sql, params).rowcount
     # A query has no count of rows.
     if changed == 0 or (changed < 0 and cursor.fetchone() is None):
         raise error()

@@ -89,13 +89,13 @@ def packed_head(serde: Any, checkpoint: Mapping[str, Any]) -> Any:
 
 
 def head_of(serde: Any, stored: Any, id: str) -> dict[str, Any]:
-    """What `packed_head` was given, of the checkpoint with this id."""
+    """What `packed_head` was given, of the checkpoint with this id. Nobody else has it."""
     if type(stored) is tuple and len(stored) == 4:
         v, ts, updated, writers = stored
         if ts is None and (ts := time_in(id)) is None:
             raise broken("they have no time")
-        head = {"v": v, "ts": _as_time(ts), "versions_seen": {}, "updated_channels": list(updated)}
-        return {**head, "writers": list(writers)}
+        time, updated, writers = _as_time(ts), list(updated), list(writers)
+        return {"v": v, "ts": time, "versions_seen": {}, "updated_channels": updated, "writers": writers}
     if type(stored) is not tuple or [type(part) for part in stored] != [str, bytes]:
         raise broken("they have no head")
     head = decoded(serde, stored)

@@ -135,10 +135,13 @@ class Memory:
 
     def warm(self, where: Where, id: str | None) -> tuple[Known, Mapping[str, Any]] | None:
         """What can be handed out again of a checkpoint: all that is known of it, and lists that nobody touched."""
+        known = self.known(where, id)
+        if known is None:
+            return None
+        if where not in self._tracks:
+            return known, {}
         with self._lock:
-            known, track = self.known(where, id), self._tracks.get(where)
-            if known is None:
-                return None
+            track = self._tracks.get(where)
             if track is None or track.seal != known.seal or not track.is_warm:
                 return known, {}
             return known, {name: one.elements[:] for name, one in track.lists.items() if one.is_untouched}

@@ -159,9 +159,13 @@ def find_questions(backend: Backend, serde: Any, wanted: Wanted) -> Steps[list[Q
 def _parts(backend: Backend, records: Sequence[Record], has: Mapping[str, Any]) -> Steps[Parts]:
     needs = needs_of(records, has)
     if not needs.spans and not needs.digests:
-        return Parts((), {})
+        return _NO_PARTS
     items, blobs = yield from backend.parts(records[0].key[0], needs.spans, needs.digests)
     return Parts(items, blobs)
+
+
+_NO_PARTS = Parts((), {})
+"""What most checkpoints have apart."""
 
 
 def _fetch_page(backend: Backend, keys: Sequence[Key]) -> Steps[dict[Key, Record]]:

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from signoff._tuples import made
-from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
+from signoff.checkpoint.base import CheckpointTuple, PendingWrite, checkpoint_config
 from signoff.checkpoint.encoding import Blob, channel_in_words, decoded
 from signoff.checkpoint.log.backend import Key, Raw, WriteRow
 from signoff.checkpoint.log.body import Body, Changes, folded, unpacked
@@ -48,21 +48,22 @@ class Record(NamedTuple):
 
 def record_of(thread_id: str, ns: str, raw: Raw, known: Known | None = None) -> Record:
     """The record of a checkpoint, from its row and those it stands on, down to a snapshot or to one that is known."""
-    rows, depths = raw.rows, [row[2] for row in raw.rows]
+    rows = raw.rows
+    own_id, _, depth, own_seal, data = rows[0]
+    if known is not None and len(rows) == 1 and known.seal == own_seal and known.id == own_id and type(depth) is int:
+        return _record(thread_id, ns, raw, unpacked(data), known.held)  # as mostly
+    depths = [row[2] for row in rows]
     is_known = known is not None and (known.id, known.seal) == (rows[-1][0], rows[-1][3])
     is_whole = set(map(type, depths)) == {int} and depths == sorted(set(depths), reverse=True)
     if not is_whole or (depths[-1] != 0 and not is_known):
         raise Undecodable(
-            f"Checkpoint {rows[0][0]!r} is broken: what it stands on is gone, or was changed by somebody else than "
-            "signoff."
+            f"Checkpoint {own_id!r} is broken: what it stands on is gone, or was changed by somebody else than signoff."
         )
-    body = unpacked(rows[0][4])
+    body = unpacked(data)
     if known is None or not is_known:
         below = [unpacked(row[4]).changes for row in reversed(rows[1:])]
-    elif len(rows) > 1:
-        below = [known.held, *(unpacked(row[4]).changes for row in reversed(rows[1:-1]))]
     else:
-        return _record(thread_id, ns, raw, body, known.held)
+        below = [known.held, *(unpacked(row[4]).changes for row in reversed(rows[1:-1]))]
     return _record(thread_id, ns, raw, body, folded([*below, body.changes]))
 
 
@@ -86,13 +87,16 @@ def _writes(rows: Iterable[WriteRow], carried: Iterable[bytes], id: str) -> list
     """What tasks wrote, in the order of their paths. What led to the next checkpoint counts, whatever came later."""
     found: list[Carried] = []
     for task_id, idx, path, data in rows:
-        if [type(task_id), type(idx), type(path)] != [str, int, str]:
+        if type(task_id) is not str or type(idx) is not int or type(path) is not str:
             raise Undecodable(f"A write of task {task_id!r} is broken or was changed.")
         found.append((task_id, path, unpacked_writes(data)))
     for data in carried:
         found += unpacked_carried(data, id)
-    sorted_out = {(path, task_id, index): rest for task_id, path, writes in found for index, *rest in writes}
-    return [(key[1], *sorted_out[key]) for key in sorted(sorted_out)]
+    sorted_out: dict[tuple[str, str, int], tuple[str, str, Any]] = {}
+    for task_id, path, writes in found:
+        for index, channel, stored in writes:
+            sorted_out[path, task_id, index] = task_id, channel, stored
+    return [sorted_out[key] for key in sorted(sorted_out)]
 
 
 class Needs(NamedTuple):
@@ -228,23 +232,30 @@ def as_tuple(
             if lists and name in lists:
                 values[name] = lists[name]
                 continue
+            if is_blob(stored):
+                values[name] = decoded(serde, stored)
+                continue
             values[name] = _decoded(serde, parts, stored)
             if not isinstance(stored, dict) and isinstance(stored[0], tuple):
                 encoded[name] = partial(parts.items.blobs, stored)
         pending: list[PendingWrite] = []
         for task_id, name, stored in record.writes:
-            pending.append((task_id, name, _decoded(serde, parts, stored)))
+            value = decoded(serde, stored) if is_blob(stored) else _decoded(serde, parts, stored)
+            pending.append((task_id, name, value))
     except Undecodable as error:
         error.say_where(thread_id, ns, channel_in_words(name))
         raise
-    own = {"id": id, "channel_values": values, "channel_versions": dict(record.held.versions)}
-    checkpoint: Checkpoint = {**head_of(serde, record.head, id), **own}  # type: ignore[typeddict-item]
+    checkpoint: Any = head_of(serde, record.head, id)
+    checkpoint["id"] = id
+    checkpoint["channel_values"] = values
+    checkpoint["channel_versions"] = dict(record.held.versions)
     parent = checkpoint_config(thread_id, ns, record.parent_id) if record.parent_id is not None else None
     config = checkpoint_config(thread_id, ns, id)
     return CheckpointTuple(config, checkpoint, metadata_of(record.metadata), parent, pending), encoded
 
 
 def _decoded(serde: Any, parts: Parts, stored: Any) -> Any:
+    """A value that has parts elsewhere, or consists of others."""
     if is_blob(stored):
         return decoded(serde, stored)
     if isinstance(stored, dict):

@@ -96,7 +96,10 @@ def _long_row(row: Row) -> Row:
 
 
 def _long_writes(rows: Iterable[WriteRow], checkpoint_id: str) -> list[WriteRow]:
-    return [(*_long_task(task_id, path, checkpoint_id, idx), data) for task_id, idx, path, data in rows]
+    long: list[WriteRow] = []
+    for task_id, idx, path, data in rows:
+        long.append((*_long_task(task_id, path, checkpoint_id, idx), data))
+    return long
 
 
 def _long_task(task_id: Any, path: Any, checkpoint_id: str, idx: Any) -> tuple[str, Any, str]:

@@ -11,7 +11,7 @@ made of other slices; nothing is written again. Whoever appends to an old checkp
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeGuard
 
 from signoff.checkpoint.encoding import Blob, decoded, packed, unpacked
 from signoff.checkpoint.serde import lists
@@ -179,7 +179,7 @@ def check_stored(name: object, stored: Any) -> None:
             raise Undecodable(f"The stored changes of a checkpoint are broken or were changed: {name!r} has no value.")
 
 
-def is_blob(stored: Any) -> bool:
+def is_blob(stored: Any) -> TypeGuard[Blob]:
     """Whether a value is in the row itself, as most are."""
     return type(stored) is tuple and len(stored) == 2 and type(stored[0]) is str and type(stored[1]) is bytes
 

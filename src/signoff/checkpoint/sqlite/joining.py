@@ -38,13 +38,12 @@ _INSERT = "INSERT INTO signoff_items (thread_id, lineage, start, count, data) VA
 
 def full_blocks(plans: Sequence[Plan]) -> list[Block]:
     """The blocks that are full once plans are written."""
-    return [
-        (plan.thread_id, lineage, begins)
-        for plan in plans
-        if plan.items
-        for lineage, start, items in plan.items
-        if start and (begins := _begins(start, start + len(items)))
-    ]
+    full: list[Block] = []
+    for plan in plans:
+        for lineage, start, items in plan.items:
+            if start and (begins := _begins(start, start + len(items))):
+                full.append((plan.thread_id, lineage, begins))
+    return full
 
 
 def _begins(start: int, end: int) -> list[int]:

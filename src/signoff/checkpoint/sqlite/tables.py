@@ -29,7 +29,7 @@ _COLUMNS = "id, parent_id, depth, seal, body"
 _FETCH = f"""
     SELECT 1, * FROM (SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 {{which}})
     UNION ALL
-    SELECT 2, task_id, idx, path, data, NULL FROM signoff_writes
+    SELECT 2, task_id, idx, path, data, LENGTH(data) FROM signoff_writes
     WHERE thread_id = ?1 AND ns = ?2 AND checkpoint_id = {{id}}
 """
 
@@ -58,6 +58,11 @@ _LOOK_AT_HEAD, _LOOK_BY_ID = (
     f"{sql} UNION ALL SELECT 4, * FROM ({writing.STANDING})" for sql in (_FETCH_HEAD, _FETCH_BY_ID)
 )
 
+# Whoever reads the head of a thread, and its writes, has all that its standing is made of, but for the lease.
+_LOOK_AT_THREAD = f"""
+    {_FETCH_HEAD} UNION ALL SELECT 5, epoch, holder, expires_at, NULL, NULL FROM signoff_threads WHERE thread_id = ?1
+"""
+
 # What a checkpoint stands on is mostly right before it.
 _DOWN_FROM = f"""
     SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id <= ? ORDER BY id DESC LIMIT ?
@@ -76,6 +81,9 @@ _ITEMS = """
 _FIRST_ITEMS = "SELECT lineage, start, data FROM signoff_items WHERE thread_id = ? AND lineage = ? AND start < ?"
 
 _BLOB = "SELECT digest, data FROM signoff_blobs WHERE thread_id = ? AND digest = ?"
+
+_NO_LEASE: Sequence[Any] = (5, None, None, None)
+"""What stands for the lease of a thread that nobody has ever taken."""
 
 _THREADS = """
     SELECT thread_id, MAX(id), body,
@@ -114,7 +122,8 @@ class SqliteTables:
 
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
         if place.id is None:
-            asked = made(Read, (_LOOK_AT_HEAD if looks else _FETCH_HEAD, place[:2]))
+            look = _LOOK_AT_HEAD if place.ns else _LOOK_AT_THREAD
+            asked = made(Read, (look if looks else _FETCH_HEAD, place[:2]))
         else:
             asked = made(Read, (_LOOK_BY_ID if looks else _FETCH_BY_ID, place))
         raw = self._raw((yield asked), looks=looks)
@@ -134,12 +143,24 @@ class SqliteTables:
         return raw._replace(rows=rows)
 
     def _raw(self, found: Sequence[Sequence[Any]], *, looks: bool) -> Raw:
-        rows = [row[1:] for row in found if row[0] == 1]
-        standing = self._standing(*found[-1][1:]) if looks else None
-        if len(found) == len(rows) + looks:
-            return made(Raw, (rows, (), (), standing))
-        writes = [row[1:5] for row in found if row[0] == 2]
-        carried = [row[1] for row in found if row[0] == 3 and row[1] is not None]
+        rows, writes, carried = [], [], []
+        lease, size, standing = _NO_LEASE, 0, None
+        for row in found:
+            kind = row[0]
+            if kind == 1:
+                rows.append(row[1:])
+            elif kind == 2:
+                writes.append(row[1:5])
+                size += row[5]
+            elif kind != 3:
+                lease = row
+            elif row[1] is not None:
+                carried.append(row[1])
+        if looks and lease[0] == 4:
+            standing = self._standing(*lease[1:])
+        elif looks:
+            _, epoch, holder, expires_at, *_ = lease
+            standing = self._standing(epoch, rows[0][0] if rows else None, f"{len(writes)}/{size}", holder, expires_at)
         return made(Raw, (rows, writes, carried, standing))
 
     def _standing(self, epoch: Any, head: Any, written: Any, holder: Any, expires_at: Any) -> Standing:

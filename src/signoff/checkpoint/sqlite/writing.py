@@ -190,12 +190,12 @@ def _statements(plan: Plan) -> list[_Statement]:
     statements: list[_Statement] = []
     for closed, asked in plan.filing:
         if closed is None:
-            statements.append(Execute(_CLOSE_ALL, (thread_id,)))
+            statements.append(made(Execute, (_CLOSE_ALL, (thread_id,))))
         elif closed:
-            statements.append(ExecuteMany(_CLOSE, [(thread_id, id) for id in closed]))
+            statements.append(made(ExecuteMany, (_CLOSE, [(thread_id, id) for id in closed])))
         if asked:
             rows = [(thread_id, *question, bytearray(data)) for *question, data in asked]
-            statements.append(ExecuteMany(_FILE, rows))
+            statements.append(made(ExecuteMany, (_FILE, rows)))
     for ns, id, parent_id, body in plan.rewritten:
         statements.append(Execute(_REWRITE, (parent_id, body, thread_id, ns, id)))
     for digest, data in plan.blobs.items():
