@@ -63,6 +63,11 @@ def test_an_async_task_takes_no_more_calls_among_many(counts):
     assert counts["Python calls of an async task of 1,000"] <= 1.05 * counts["Python calls of an async task of 100"]
 
 
+def test_an_answer_takes_two_calls_more_for_each_question_beside_it(counts):
+    few, many = (counts[f"Python calls of an answer among {questions}"] for questions in (10, 100))
+    assert many - few <= 2 * 90
+
+
 # The gate itself
 
 

@@ -140,6 +140,26 @@ def parallel_questions(lib: Library, questions: int, given: Callable[[int], Any]
     return Work(ask_and_answer, tidy=storage.forget)
 
 
+def answer_among(lib: Library, others: int) -> Work:
+    """The call that answers one question while others are open beside it."""
+    interrupt, Command = lib.interrupt, lib.Command
+    storage = Storage(lib)
+    app = fan_out(lib, lambda item: {"log": [interrupt(f"{item}?")]}, others + 1).compile(checkpointer=storage.saver)
+
+    def ask() -> tuple[Any, Any]:
+        config = storage.new_thread()
+        return app.invoke({"log": []}, config)["__interrupt__"][others // 2], config
+
+    waiting = [ask(), ask()]  # before anything is counted: how the threads that ask meet is up to the system
+
+    def answer_one() -> None:
+        asked, config = waiting.pop()
+        left = app.invoke(Command(resume={asked.id: 1}), config)["__interrupt__"]
+        assert len(left) == others, "the others are still open"
+
+    return Work(answer_one)
+
+
 def serial_questions(lib: Library, questions: int) -> Work:
     """A node that asks one question after the other."""
     storage = Storage(lib)
