@@ -37,7 +37,7 @@ from signoff.graph.updating import (
     update_check,
     updates_of,
 )
-from signoff.pregel.actions import action_of, check_action, check_timeout, first_parameter, is_runnable
+from signoff.pregel.actions import call_of, check_action, check_timeout, first_parameter, is_runnable
 from signoff.pregel.nested import graph_in
 from signoff.pregel.typing import has_fields, is_type
 
@@ -179,7 +179,7 @@ def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, B
     handler = spec.handler or defaults.handler
     return Node(
         name=name,
-        action=action_of(spec.action, name),
+        action=call_of(spec.action, name),
         triggers=(trigger_of(name), *(join_of(starts, end) for starts, end in _joins_to(graph, name))),
         read=read,
         updates=updates_of(name, channels, graph.nodes, given=_managed(graph), is_graph=is_runnable(spec.action)),
@@ -201,7 +201,7 @@ def _handler(graph: Description, name: str, handler: Any, read: Reader, channels
     check_action(said, handler, also=("error",))
     return Node(
         name=f"{HANDLER}{name}",
-        action=action_of(handler, name, also=("error",)),
+        action=call_of(handler, name, also=("error",)),
         triggers=(),
         read=read,
         updates=updates_of(said, channels, graph.nodes, given=_managed(graph)),
@@ -238,7 +238,7 @@ def _branches(graph: Description, name: str, read: Reader) -> tuple[Branch, ...]
 
 
 def _branch(graph: Description, name: str, spec: BranchSpec, read: Reader) -> Branch:
-    action = action_of(spec.path, spec.name, runs_inline=True)
+    action = call_of(spec.path, spec.name, runs_inline=True)
     own = _path_reader(spec.path)
     return Branch(action, own or read, router(name, spec, graph.nodes), sees_result=own is None, is_told=spec.is_told)
 

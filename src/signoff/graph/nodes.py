@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import isroutine
 from typing import Any, get_args, get_origin
 
 from signoff._words.commands import Command
@@ -9,12 +10,13 @@ from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, Tra
 from signoff.bridge.runnables import coerced
 from signoff.errors import InvalidGraph
 from signoff.pregel.actions import (
-    action_of,
+    call_of,
     check_action,
     first_parameter,
     literals_in,
     name_of,
     refuse_generator,
+    resolved_hints,
     result_hint,
 )
 from signoff.pregel.typing import are_texts, has_fields
@@ -62,7 +64,7 @@ class NodeSpec:
         """What the node calls: the runnable or the graph that it was given, or its function, to be invoked."""
         from signoff.pregel.nodes import bound_to  # nobody needs it but whoever looks into a graph
 
-        return bound_to(action_of(self.action, name_of(self.action)))
+        return bound_to(call_of(self.action, name_of(self.action)))
 
 
 @dataclass(slots=True)
@@ -86,19 +88,15 @@ def checked_action(name: str, action: Any) -> Any:
     return action
 
 
-def inferred_schema(action: Any) -> Any:
-    """The type of what a function reads of the state, by its annotation; None for the whole state."""
-    hint = first_parameter(action)
-    return hint if has_fields(hint) else None
+def inferred(action: Any) -> tuple[Any, tuple[str, ...]]:
+    """What the annotations of a function say: the type of what it reads of the state, and where it may go.
 
-
-def inferred_ends(action: Any) -> tuple[str, ...]:
-    """The nodes in a return annotation `Command[Literal["a", "b"]]`."""
-    returns = result_hint(action)
-    if get_origin(returns) is not Command:
-        return ()
-    named = get_args(returns)
-    return literals_in(named[0]) if named else ()
+    The type is None for the whole state; the names are those in `Command[Literal["a", "b"]]`.
+    """
+    hints = resolved_hints(action) if isroutine(action) else None
+    reads, returns = first_parameter(action, hints), result_hint(action, hints)
+    named = get_args(returns) if get_origin(returns) is Command else ()
+    return reads if has_fields(reads) else None, literals_in(named[0]) if named else ()
 
 
 def as_ends(destinations: Mapping[str, str] | tuple[str, ...]) -> tuple[str, ...] | dict[str, str]:

@@ -10,7 +10,7 @@ from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
 from signoff.engine.policies import as_policies, checked_policy, checked_trace
 from signoff.errors import InvalidGraph, NotCompiled
 from signoff.graph.description import Description, Schemas
-from signoff.graph.nodes import Defaults, NodeSpec, as_ends, checked_action, inferred_ends, inferred_schema
+from signoff.graph.nodes import Defaults, NodeSpec, as_ends, checked_action, inferred
 from signoff.graph.routing import branch_spec
 from signoff.graph.schema import schema_of_state
 from signoff.pregel.actions import check_action, check_timeout, is_runnable, name_of
@@ -115,16 +115,17 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         check_timeout(name, action, policy)
         if not isinstance(metadata, Mapping | None):
             raise InvalidGraph(f"The metadata of node {name!r} is {metadata!r}. Give a dict.")
+        schema, ends = inferred(action)
         self.nodes[name] = NodeSpec(
             action,
-            input_schema or inferred_schema(action),
+            input_schema or schema,
             defer,
             metadata,
             None if retry_policy is None else as_policies(retry_policy),
             checked_policy(cache_policy),
             error_handler,
             policy,
-            inferred_ends(action) if destinations is None else as_ends(destinations),
+            ends if destinations is None else as_ends(destinations),
             checked_trace(trace_policy),
             self.state_schema,
         )

@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from types import UnionType
@@ -24,13 +24,20 @@ def action_of(
     thing: Any, name: str, *, runs_inline: bool = False, positional: int = 1, also: tuple[str, ...] = ()
 ) -> Action:
     """How to call a function, a coroutine function, a callable object, a LangChain runnable or a graph."""
+    check_action(name, thing, positional, also)
+    return call_of(thing, name, runs_inline=runs_inline, positional=positional, also=also)
+
+
+def call_of(
+    thing: Any, name: str, *, runs_inline: bool = False, positional: int = 1, also: tuple[str, ...] = ()
+) -> Action:
+    """How to call what was found good."""
     if is_runnable(thing):
         # A graph finds the task that it is nested in by itself.
         wants = () if isinstance(thing, Base) and not thing.config else ("config",)
         calls_in = getattr(thing, "calls_in", None)
         afunc, identity = _ainvoke_of(thing), _identity(thing)
         return Action(name, thing.invoke, afunc, wants, identity=identity, calls_in=calls_in, runnable=thing)
-    check_action(name, thing, positional, also)
     takes = extras_of(thing, positional, also)
     if is_async(thing):
         return Action(name, None, thing, takes, identity=_identity(thing))
@@ -139,14 +146,17 @@ def name_of(thing: Any) -> str:
     return name or type(thing).__name__
 
 
-def result_hint(thing: Any) -> Any:
+def result_hint(thing: Any, hints: Mapping[str, Any] | None = None) -> Any:
     """The annotation of what a thing returns; None where there is none.
 
     That of an object is the one of its call: the annotations of its fields say nothing of it.
+    hints: those of the function, if somebody has resolved them already.
     """
-    is_function = inspect.isroutine(thing) or hasattr(thing, "__wrapped__")
-    function = thing if is_function else getattr(thing, "__call__", None)  # noqa: B004
-    return _meant(resolved_hints(function).get("return")) if function is not None else None
+    if hints is None:
+        is_function = inspect.isroutine(thing) or hasattr(thing, "__wrapped__")
+        function = thing if is_function else getattr(thing, "__call__", None)  # noqa: B004
+        hints = resolved_hints(function) if function is not None else {}
+    return _meant(hints.get("return"))
 
 
 def literals_in(hint: Any) -> tuple[Any, ...]:
@@ -167,12 +177,12 @@ def _meant(hint: Any) -> Any:
         return hint
 
 
-def first_parameter(thing: Any) -> Any:
-    """The annotation of the input; None where there is none."""
+def first_parameter(thing: Any, hints: Mapping[str, Any] | None = None) -> Any:
+    """The annotation of the input; None where there is none. `hints` as above."""
     function = thing if inspect.isroutine(thing) else getattr(thing, "__call__", None)  # noqa: B004
     if function is None or is_runnable(thing):
         return None
-    hints = resolved_hints(function)
+    hints = resolved_hints(function) if hints is None else hints
     return hints.get(next(iter(signature_of(function).parameters), "")) if hints else None
 
 
