@@ -209,7 +209,8 @@ def check_each_once(commits: Sequence[Commit]) -> None:
     """Refuse commits that are to be stored together and have one checkpoint twice: they cannot both be it."""
     seen: set[tuple[str, str, str]] = set()
     for one in commits:
-        if (id := one.checkpoint_id) is None:
+        id = one.checkpoint_id if one.moment is None else one.moment.id
+        if id is None:
             continue
         thread_id, ns, _ = one.place
         if (thread_id, ns, id) in seen:

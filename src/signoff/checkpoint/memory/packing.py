@@ -26,18 +26,41 @@ _LEVELS, _WIDTH = 3, 16
 
 
 def is_plain(plain: frozenset[type], commit: Commit) -> bool:
-    """Whether nothing has to be packed in a moment, in what tasks wrote, or in both. So it is with most steps."""
-    moment = commit.moment
-    if commit.filing is not None or (moment is None and commit.has_checkpoint):
+    """Whether nothing has to be packed in a moment, in what tasks wrote, and in what is filed. So it is with most."""
+    moment, filing = commit.moment, commit.filing
+    if moment is None and commit.has_checkpoint:
         return False
+    for filed in filing.asked if filing is not None else ():
+        if not _is_plain_question(plain, filed.interrupt):
+            return False
     for value in moment.changed.values() if moment is not None else ():
         if type(value) not in plain:
             return False
     for _, writes, _ in commit.writes:
-        for _, value in writes:
-            if type(value) not in plain:
+        for channel, value in writes:
+            if type(value) not in plain and not _stays(plain, channel, value):
                 return False
     return True
+
+
+def _stays(plain: frozenset[type], channel: str, value: Any) -> bool:
+    """Whether a value is some questions, or answers, in which nothing has to be packed."""
+    if channel == INTERRUPT and type(value) is tuple:
+        # not all(...): a generator takes longer than the few that there are
+        for question in value:  # noqa: SIM110
+            if not _is_plain_question(plain, question):
+                return False
+        return True
+    if channel == RESUME and type(value) is dict:
+        for answer in value.values():
+            if type(answer) is not dict or "value" not in answer or type(answer["value"]) not in plain:
+                return False
+        return bool(plain)
+    return False
+
+
+def _is_plain_question(plain: frozenset[type], question: Any) -> bool:
+    return type(question) is Interrupt and question.response_schema is None and type(question.value) in plain
 
 
 class Packing:

@@ -19,16 +19,15 @@ Prepared = tuple[Commit, Sequence[Any], Moment | None, Sequence[Any]]
 
 def packed_commit(packing: Packing, threads: Shelf, commit: Commit, earlier: Sequence[Prepared]) -> Prepared:
     """A commit that is stored together with earlier ones, packed."""
-    moment = commit.moment
+    moment, filing = commit.moment, commit.filing
     if is_plain(packing.plain, commit):
-        return commit, tuple(commit.writes), moment, ()
+        return commit, tuple(commit.writes), moment, () if filing is None else [one.interrupt for one in filing.asked]
     try:
         if moment is not None:
             _pack_values(packing, threads, commit, moment, earlier)
         elif commit.has_checkpoint:
             moment = _whole(packing, commit)
         records = [packing.record(record) for record in commit.writes] if commit.writes else ()
-        filing = commit.filing
         asked = [packing.question(one.interrupt) for one in filing.asked] if filing and filing.asked else ()
     except NotStorable:
         refuse(packing.serde, commit)

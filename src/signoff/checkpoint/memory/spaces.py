@@ -45,6 +45,8 @@ class Space:
         if moment.whole is not None:
             self._inherit(moment, parent_id)
             self._put_whole(moment)
+        elif not self.moments:
+            self._begin_with(moment)
         elif parent_id is None or parent_id != self.newest:
             self._put_aside(moment, parent_id)
         else:
@@ -66,8 +68,13 @@ class Space:
         if id not in self.moments:
             raise removed(self.thread_id, id)
 
+    def _begin_with(self, moment: Moment) -> None:
+        changed = moment.changed
+        self.values, self.versions = {**changed}, dict.fromkeys(changed, moment.version)
+        moment.whole, self.newest = (changed, self.versions.copy()), moment.id
+
     def _put_aside(self, moment: Moment, parent_id: str | None) -> None:
-        """A moment on another branch, or the first."""
+        """A moment on another branch, or the first that is left of its own."""
         before = self.all_of(parent_id) if parent_id in self.moments else ({}, {})
         moment.whole = _changed(before, [moment])
         self._put_whole(moment)
