@@ -17,7 +17,10 @@ from bench.groups import GROUPS
 from bench.library import Library, both
 from bench.measuring import Precision, Work, costs
 from bench.meters import Traced, postgres_meter, sqlite_bytes, sqlite_contents
+from bench.programs import by_hand
 from bench.storage import SQLITE_FULL, SQLITE_NORMAL, Storage
+
+from signoff.errors import AlreadyAnswered, QuestionsOpen
 
 SHORT = [case for cases in GROUPS.values() for case in cases if isinstance(case, Comparison) and case.rounds is None]
 
@@ -49,6 +52,17 @@ def test_a_program_runs(case, signoff):
     work.run()
     if work.tidy:
         work.tidy()
+
+
+def test_the_program_by_hand_asks_and_takes_one_answer():
+    program = by_hand.ByHand()
+    (asked,) = program.begin({"x": 0}, "1")["__interrupt__"]
+    assert asked.value == "how much?"
+    with pytest.raises(QuestionsOpen):
+        program.begin({"x": 1}, "1")
+    assert program.answer(5, "1") == {"x": 5}
+    with pytest.raises(AlreadyAnswered):
+        program.answer(6, "1")
 
 
 def test_the_table_ends_with_the_budgets_that_are_kept():

@@ -4,7 +4,7 @@ from functools import partial
 
 from bench.cases import Against, Case, Comparison, Figure, Limit
 from bench.measuring import WALL
-from bench.programs import approvals, bare, inboxes, questions
+from bench.programs import approvals, bare, by_hand, inboxes, questions
 from bench.storage import KINDS, MEMORY, POSTGRES, SQLITE_FULL, Kind
 
 
@@ -30,6 +30,12 @@ def question_rows() -> list[Case]:
     ]
     return [
         *cpu,
+        Against(
+            "question and answer, memory, in a program by hand",
+            partial(questions.question, kind=MEMORY),
+            by_hand.question,
+            is_counted=False,
+        ),
         Comparison("question and answer of dicts, memory", questions.question_of_dicts),
         *wall,
         *aio,
