@@ -9,6 +9,7 @@ import pytest
 
 from interrupting import interrupted_at
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.runtime import Runtime
 from signoff.types import Command, interrupt
@@ -71,6 +72,15 @@ def in_a_graph_inside(work: Work) -> Any:
     return graph
 
 
+def with_a_call(work: Work) -> Any:
+    call = task(name="call")(work.node("call"))
+
+    def a(state: Log) -> Any:
+        return call(state).result()
+
+    return StateGraph(Log).add_node(a).add_edge(START, "a")
+
+
 def called(app: Any, given: Any, durability: str) -> None:
     app.invoke(given, CONFIG, durability=durability)
 
@@ -116,6 +126,20 @@ def test_what_has_finished_when_a_signal_is_heard_is_not_done_again(program, cal
         assert to_its_end(app, call, durability) == log.split(), f"moment {number}"
         assert set(work.done.values()) == {1}, f"moment {number}"
     assert number > 100
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+def test_a_call_whose_save_a_signal_cuts_off_is_not_made_again(durability):
+    number = 0
+    while True:
+        number += 1
+        work = Work()
+        app = with_a_call(work).compile(checkpointer=InMemorySaver())
+        if not interrupted_at(number, ["/checkpoint/memory/"], lambda app=app: to_its_end(app, called, durability)):
+            break
+        assert to_its_end(app, called, durability) == ["call"], f"moment {number}"
+        assert work.done == {"call": 1}, f"moment {number}"
+    assert number > 10
 
 
 def test_what_graphs_inside_leave_is_stored_once_though_a_signal_is_heard_as_they_leave_it():
