@@ -1,6 +1,8 @@
 """Steps whose rows are made when they are prepared: what happens if something else is there when they are stored."""
 
-from contextlib import ExitStack
+import sqlite3
+from collections import Counter
+from contextlib import ExitStack, closing
 from typing import TypedDict
 
 import pytest
@@ -11,6 +13,7 @@ from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import MAX_DEPTH
 from signoff.checkpoint.log.ready import Ready
+from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import LeaseLost
 from signoff.graph import START, StateGraph
@@ -193,3 +196,31 @@ def test_what_others_forget_as_it_is_learned_is_learned():
     memory._ahead = Forgetting({where: known})
     memory.learn({where: known})
     assert memory.known(where, "1") is known
+
+
+class Counting(JsonPlusSerializer):
+    """Counts which texts it has encoded, and how often."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoded = Counter()
+
+    def dumps_typed(self, obj):
+        self.encoded.update([obj] if isinstance(obj, str) else [])
+        return super().dumps_typed(obj)
+
+
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+@pytest.mark.parametrize("given", ["small", "x" * 5000], ids=["small", "large"])
+def test_what_is_stored_is_encoded_once_though_some_of_it_is_large(given, durability):
+    def write(state):
+        return {"count": 1, "text": "y" * 5000}
+
+    serde = Counting()
+    with closing(sqlite3.connect(":memory:", check_same_thread=False)) as conn:
+        app = StateGraph(State).add_node(write).add_edge(START, "write")
+        app = app.compile(checkpointer=SqliteSaver(conn, serde=serde))
+        app.invoke({"count": 0, "text": given}, CONFIG, durability=durability)
+        assert app.get_state(CONFIG).values == {"count": 1, "text": "y" * 5000}
+    assert serde.encoded["y" * 5000] == 1
+    assert set(serde.encoded.values()) == {1}

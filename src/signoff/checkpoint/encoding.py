@@ -12,6 +12,7 @@ from signoff.errors import NotStorable, Undecodable
 
 __all__ = [
     "Blob",
+    "Encoded",
     "channel_in_words",
     "decoded",
     "encoded_all",
@@ -26,6 +27,28 @@ __all__ = [
 
 Blob = tuple[str, bytes]
 """A value as the serializer wrote it, its tag and its bytes: nothing that a program changes later changes it."""
+
+
+class Encoded:
+    """A serializer, and what it has made of values, by identity: nobody changes them meanwhile, or lets them go."""
+
+    def __init__(self, serde: Any, so_far: dict[int, Blob]) -> None:
+        self.serde = serde
+        self._so_far = so_far
+
+    def once(self, value: Any) -> Blob:
+        """The blob of a value that stays as long as this."""
+        at = id(value)
+        if at not in self._so_far:
+            self._so_far[at] = self.serde.dumps_typed(value)
+        return self._so_far[at]
+
+    def dumps_typed(self, value: Any) -> Blob:
+        """The blob of whatever it is: if it does not stay, another one may have its identity."""
+        return self._so_far.get(id(value)) or self.serde.dumps_typed(value)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.serde, name)
 
 
 _BUFFER = 4096
@@ -46,6 +69,8 @@ def encoded_values(serde: Any, values: Mapping[str, Any], names: Iterable[str]) 
 
 def encoded_all(serde: Any, items: Sequence[Any]) -> list[Blob]:
     """Many values as blobs, each by itself."""
+    if type(serde) is Encoded:
+        serde = serde.serde
     if len(items) > 1 and type(serde) is JsonPlusSerializer:
         return serde.dumps_all(items)
     return [serde.dumps_typed(item) for item in items]

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.questions import Interrupt
+from signoff.constants import MISSING
 from signoff.drivers import asking, calling, meanwhile
 from signoff.drivers.callsite import way_to
 from signoff.drivers.host import over
@@ -38,7 +39,7 @@ class Scope(Knowing):
     )  # fmt: skip
 
     output: Any
-    """What the task's function returned, once it has."""
+    """What the task's function returned; MISSING until it has."""
     pause: GraphInterrupt | None
     """The pause that is on its way through the user's code."""
     led_by: ParentCommand | None
@@ -114,7 +115,8 @@ class Scope(Knowing):
         """The task begins, or failed and starts over."""
         self.attempt = attempt
         self.is_at_edges = False
-        self.pause = self._runtime = self._config = self.output = self.made = self.nested = self.led_by = None
+        self.output = MISSING
+        self.pause = self._runtime = self._config = self.made = self.nested = self.led_by = None
         self.stands_for, self.way = None, ""
         self.asked, self.past, self.beside, self.left, self.passed, self.elsewhere = 0, 0, (), (), (), ()
         self.has_room = False

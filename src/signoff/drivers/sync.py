@@ -38,6 +38,8 @@ class Driver:
         self._saver = with_commits(host.saver) if host.saver is not None else None
         self._crew: Crew | None = None
         self._running = 0
+        self._ended: list[Outcome] = []
+        """What the tasks of a step have come to: a signal may be heard in the moment in which the run hears of one."""
         self._deadline: float | None = None
 
     def perform(self, effect: Any) -> Any:
@@ -68,7 +70,8 @@ class Driver:
     def await_(self, effect: Await) -> Sequence[Outcome | Chunk]:
         start = effect.start
         if len(start) == 1 and self.host.runs_in_place and not self._running:
-            outcome = run_task(self.host, start[0])
+            self._ended = []
+            outcome = run_task(self.host, start[0], self._ended)
             return (outcome,) if self.events.empty() else [*self._drained(), outcome]
         if start:
             self._start(start)
@@ -79,13 +82,15 @@ class Driver:
             self._crew = Crew(self._work, self.host.max_concurrency or MAX_THREADS)
         if not self._running and self.host.step_timeout is not None:
             self._deadline = time.monotonic() + self.host.step_timeout
+        if not self._running:
+            self._ended = []
         self._running += len(tasks)
         self._crew.start([(contextvars.copy_context(), task) for task in tasks])
 
     def _work(self, job: tuple[contextvars.Context, Task]) -> None:
         context, task = job
         try:
-            outcome = context.run(run_task, self.host, task)
+            outcome = context.run(run_task, self.host, task, self._ended)
         except BaseException as error:  # SystemExit and the like end the run, not just this thread
             outcome = Outcome(task, signal=error)
         if not outcome.is_done and self.host.max_concurrency is not None and ends_step(outcome):
@@ -118,13 +123,12 @@ class Driver:
 
     def stop(self, effect: Stop) -> list[Outcome]:
         """Threads cannot be cancelled: what runs is waited for."""
-        if self._crew is None:
-            return []
-        # Not by counting what was heard of: a signal may have been, in the moment in which a task was.
-        at_rest: SimpleQueue[None] = SimpleQueue()
-        self._crew.call_off(partial(at_rest.put, None))
-        at_rest.get()
-        return [event for event in self._drained() if type(event) is Outcome]
+        if self._crew is not None:
+            # Not by counting what was heard of: a signal may have been, in the moment in which a task was.
+            at_rest: SimpleQueue[None] = SimpleQueue()
+            self._crew.call_off(partial(at_rest.put, None))
+            at_rest.get()
+        return self._ended
 
     # Storage and streams
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from signoff import _scope
 from signoff._ambient import OF_TASK
+from signoff.constants import MISSING
 from signoff.drivers.calling import questions_of
 from signoff.drivers.failing import cancelled_inside
 from signoff.drivers.host import Host
@@ -24,8 +25,11 @@ from signoff.errors import GraphInterrupt, NeedsAsync
 from signoff.steps import drive
 
 
-def run_task(host: Host, task: Task) -> Outcome:
-    """Run a task to its outcome, with its scope in the context."""
+def run_task(host: Host, task: Task, ended: list[Outcome] | None = None) -> Outcome:
+    """Run a task to its outcome, with its scope in the context.
+
+    ended: where that is noted, too: a signal may be heard while it is returned.
+    """
     scope = SyncScope(host, task)
     around = _scope.running.get()
     ambient = host.ambient.get() if host.ambient is not None else None
@@ -34,15 +38,21 @@ def run_task(host: Host, task: Task) -> Outcome:
         if host.ambient is not None:
             host.ambient.set(OF_TASK)
         if host.observer is None and task.node.is_bare and task.timeout is None:
-            return _run_bare(task, host.run.program, scope)
-        steps = attempt(task, host.run.program, scope)
-        if host.observer is not None:
-            steps = host.observer.watched(steps, scope)
-        return scope.come_to(drive(steps, scope.perform))
+            outcome = _run_bare(task, host.run.program, scope)
+        else:
+            steps = attempt(task, host.run.program, scope)
+            if host.observer is not None:
+                steps = host.observer.watched(steps, scope)
+            outcome = scope.come_to(drive(steps, scope.perform))
+        if ended is not None:
+            ended.append(outcome)
+        return outcome
     except BaseException as error:  # SystemExit and the like
         scope.call_off()
         if _is_cancellation(error):
             return cancelled_inside(task, error)
+        if ended is not None:
+            _note_returned(scope, ended, error)
         raise
     finally:
         _scope.running.set(around)
@@ -50,11 +60,26 @@ def run_task(host: Host, task: Task) -> Outcome:
             host.ambient.set(ambient)
 
 
+def _note_returned(scope: "SyncScope", ended: list[Outcome], error: BaseException) -> None:
+    """Note what a task comes to whose function had returned when a signal was heard: it is not run again."""
+    if scope.output is MISSING or scope.calls or any(outcome.task is scope.task for outcome in ended):
+        return
+
+    def perform(effect: Any) -> Any:
+        if type(effect) is Sleep:
+            raise error  # nothing is tried again any more
+        return scope.perform(effect)
+
+    steps = attempt(scope.task, scope.host.run.program, scope)
+    next(steps)  # asks for the call that was made already
+    ended.append(scope.come_to(drive(steps, perform, lambda: steps.send(scope.output))))
+
+
 def _run_bare(task: Task, program: Program, scope: "SyncScope") -> Outcome:
     """Run a task that is a function of its input. The procedure is made only if that is not all."""
     failure: BaseException | None = None
     try:
-        output = task.node.action.func(task.input)  # type: ignore[misc]
+        output = scope.output = task.node.action.func(task.input)  # type: ignore[misc]
         if (outcome := at_once(task, scope, output)) is not None:
             return outcome
     except GraphInterrupt as pause:
@@ -86,8 +111,12 @@ class SyncScope(Scope):
             if effect.timeout is not None:
                 raise _is_timed(action.name)
             if action.takes:
-                return action.func(effect.input, **{name: self.argument(name) for name in action.takes})
-            return action.func(effect.input)
+                output = action.func(effect.input, **{name: self.argument(name) for name in action.takes})
+            else:
+                output = action.func(effect.input)
+            if not effect.concludes:
+                self.output = output  # here already: a signal may be heard on its way to whoever has asked
+            return output
         if type(effect) is Sleep:
             return time.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
         if type(effect) is Settle:

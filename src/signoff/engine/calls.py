@@ -14,6 +14,7 @@ from signoff.engine.program import Node, Write
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome, Record, Task
 from signoff.engine.unheard import hear
+from signoff.engine.unstored import is_calling_off
 from signoff.errors import NotStorable
 from signoff.steps import Steps
 
@@ -164,7 +165,11 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
             if task.node.passes_on:
                 yield from _save_if_storable(run, task, outcome, record)
             elif (save := _kept(run, task, record)) is not None:
-                yield save
+                try:
+                    yield save
+                except BaseException as error:
+                    yield from _again(save, error)
+                    raise
     elif outcome.error is not None:
         run.ended_calls.add(task.id)
     if has_cache and task not in settled:  # at last: if the call is called off here, its result is stored
@@ -185,7 +190,11 @@ def _save_if_storable(run: Run, task: Task, outcome: Outcome, record: Record) ->
         if run.durability == "exit":
             yield Check(outcome.writes)  # in the end it would be too late
         if (save := _kept(run, task, record)) is not None:
-            yield save
+            try:
+                yield save
+            except BaseException as error:
+                yield from _again(save, error)
+                raise
     except NotStorable as error:
         run.unkept[task.id] = error
 
@@ -197,6 +206,12 @@ def _kept(run: Run, task: Task, record: Record) -> Save | None:
         return None
     commit = Commit((run.thread_id, run.ns, task.checkpoint_id), [record])
     return Save([commit], wait=run.durability == "sync")
+
+
+def _again(save: Save, error: BaseException) -> Steps[None]:
+    """Store once more what a call came to, if a signal has cut that off."""
+    if is_calling_off(error) and not save.is_handed_over:
+        yield save
 
 
 def returned(outcome: Outcome) -> Any:

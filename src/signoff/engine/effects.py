@@ -5,7 +5,7 @@ Load         read a checkpoint                         -> CheckpointTuple | None
 Save         store commits, in one transaction each    -> None
 Check        see whether something could be stored     -> None, or it raises NotStorable
 Await        start tasks, wait for what happens next   -> list of events: Outcome or Chunk
-Stop         call off what has not finished            -> list of Outcomes that finished meanwhile
+Stop         call off what has not finished            -> list of Outcomes that finished meanwhile, or just before
 Emit         hand chunks to whoever reads the stream   -> None
 Recall       look results up in the cache              -> {key: writes}
 Remember     put results into the cache                -> None
@@ -82,7 +82,10 @@ class Await:
 
 @dataclass(slots=True)
 class Stop:
-    """Call off the tasks that have not started, cancel those that can be, wait for the rest."""
+    """Call off the tasks that have not started, cancel those that can be, wait for the rest.
+
+    What the run has heard of already may be told once more.
+    """
 
 
 @dataclass(slots=True)

@@ -16,13 +16,15 @@ from signoff.engine.state import State
 from signoff.engine.task import Record
 
 
-def leave(run: Run, commits: Sequence[Commit]) -> None:
+def leave(run: Run, commits: list[Commit]) -> None:
     """Leave what a nested run has to store to the run around it; what one did that remembers, to the root.
 
     The turn of a graph that remembers may stand on one beside it, which the run around that has not come to an end of.
     """
     assert run.around is not None, "asked only of a nested run"
-    (run.kept_memories if run.remembers else run.around.kept_nested).extend([*commits, *taken(run.kept_nested)])
+    kept = run.kept_memories if run.remembers else run.around.kept_nested
+    move(commits, kept)
+    move(run.kept_nested, kept)
     # If the run around tries again, the graphs inside of this one go on from there, too.
     (run.memories if run.remembers else run.around.stopped_nested).update(run.stopped_nested)
 
@@ -33,14 +35,14 @@ def leave_word(run: Run) -> None:
         run.around.unread.extend(run.unread)
 
 
-def left(run: Run) -> list[Commit]:
-    """What nested runs have left to this one."""
-    return [*taken(run.kept_nested), *taken(run.kept_memories)]
+def move(commits: list[Commit], to: list[Commit]) -> None:
+    """Move commits from one list to another; other threads may be adding to both.
 
-
-def taken(commits: list[Commit]) -> list[Commit]:
-    """Commits out of a list, one by one: other threads may be adding to it."""
-    return [commits.pop(0) for _ in range(len(commits))]
+    A signal that is heard meanwhile leaves some in both, which are moved once all the same.
+    """
+    known, moved = {id(commit) for commit in to}, commits[:]
+    to.extend([commit for commit in moved if id(commit) not in known])
+    del commits[: len(moved)]
 
 
 def keep_as_it_is(run: Run, state: State) -> None:

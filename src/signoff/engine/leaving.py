@@ -7,7 +7,8 @@ from signoff.engine.filing import filed_question
 from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.errors import InvalidAnswer, LeaseLost, NotStorable, ProgramChanged, SaverUnavailable, StateChanged
+from signoff.engine.unstored import again, is_calling_off
+from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged, SaverUnavailable, StateChanged
 from signoff.steps import Steps
 
 
@@ -15,11 +16,9 @@ def leave(run: Run, state: State, ledger: Ledger, error: BaseException) -> Steps
     """Store what is left, take back what was not delivered, give the thread back."""
     if isinstance(error, LeaseLost) or (isinstance(error, SaverUnavailable) and not ledger.has_taken):
         return
-    if not isinstance(error, Exception) and (save := ledger.again()) is not None:
-        try:
-            yield save
-        except NotStorable:
-            pass  # the signal was quicker than its refusal
+    yield from again(error, ledger)
+    if is_calling_off(error):
+        ledger.hold_what_came()
     if isinstance(error, ProgramChanged | InvalidAnswer):
         stands = isinstance(error, StateChanged)
         if run.given and ledger.has_taken and not run.is_nested:

@@ -25,7 +25,7 @@ class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
     __slots__ = ("_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id", "_sent", "_stored_id",
-                 "_takes", "_tells_all", "index", "joins_at", "run", "told_id")  # fmt: skip
+                 "_takes", "_tells_all", "came", "index", "joins_at", "run", "told_id")  # fmt: skip
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
@@ -49,6 +49,9 @@ class Ledger:
         """With `exit`: the questions that are not open any more."""
         self._tells_all = True
         """Whether nothing of the step was stored before its end."""
+        self.came = _NOTHING
+        """What tasks of the step under way have come to, and at which checkpoint. As soon as that is on its way to the
+        saver it is nothing: a signal may be heard before."""
         self.joins_at = ""
         """The checkpoint with which it is noted which joins there are."""
         self.told_id = ""
@@ -82,15 +85,15 @@ class Ledger:
         """The state after a step, renewed before, and the writes that led to it; with `ends`, the last of the run."""
         run, self.told_id = self.run, ""
         if run.durability == "exit":
-            self._kept, self._kept_writes = (state, state.stand(), source, False), []
+            self._kept, self._kept_writes, self.came = (state, state.stand(), source, False), [], _NOTHING
             return None
         commit = self._commit(state, source, writes)
         if not (self._held or hold or ends or self._takes):
-            self._sent = Save([commit], run.durability != "async")
+            self._sent, self.came = Save([commit], run.durability != "async"), _NOTHING
             return self._sent
         if not run.terms.takes_moments and hold:
             commit.freeze()
-        self._held.append(commit)
+        self._held, self.came = [*self._held, commit], _NOTHING
         return None if hold else self._release(ends=ends)
 
     def carry(
@@ -100,13 +103,13 @@ class Ledger:
         run, self.told_id = self.run, ""
         if run.durability == "exit":
             kept, closed = (state, state.stand(), "loop", True), [*self._kept_closed, *closed]
-            self._kept, self._kept_writes, self._kept_closed = kept, [*carried], closed
+            self._kept, self._kept_writes, self._kept_closed, self.came = kept, [*carried], closed, _NOTHING
             return None
         waiting = self._alone(carried, state.checkpoint_id, Filing(closed=closed))
         commit = self._commit(state, "loop", writes, is_open=True)
         if not run.terms.takes_moments:
             commit.freeze()
-        self._held += [commit, waiting]
+        self._held, self.came = [*self._held, commit, waiting], _NOTHING
         return self._release(wait=True)
 
     def _commit(self, state: State, source: str, writes: Sequence[Record], is_open: bool = False) -> Commit:
@@ -138,7 +141,10 @@ class Ledger:
         if paused:
             records += self.joins(state)
         filing = self.index.after(outcomes, paused) if not self.run.is_nested else None
-        return self.writes(state, records, wait=bool(paused), ends=ends, filing=filing)
+        save = self.writes(state, records, wait=bool(paused), ends=ends, filing=filing)
+        for outcome in outcomes:
+            outcome.is_saved = True  # not before it is: a signal may be heard in between
+        return save
 
     def joins(self, state: State) -> list[Record]:
         """What a thread that waits has to know of the joins of its program: once for a checkpoint."""
@@ -152,14 +158,13 @@ class Ledger:
         unsaved = self.run.program.unsaved
         first = outcomes[0] if len(outcomes) == 1 else None
         if first is not None and first.is_done and first.writes and not first.is_saved and not unsaved:
-            first.is_saved = True  # one task that has simply finished: so it is with most steps
+            # One task that has simply finished: so it is with most steps.
             return [(first.task.id, first.writes, first.task.saved_path)]
         records: list[Record] = []
         for outcome in outcomes:
             if outcome.is_saved:
                 self._tells_all = False
             else:
-                outcome.is_saved = True
                 task, writes = outcome.task, outcome.writes
                 if not writes or unsaved or not outcome.is_done:
                     writes = stored_outcome(outcome, unsaved, self.run.known)
@@ -190,6 +195,16 @@ class Ledger:
     def hold(self, state: State, writes: Sequence[Record], filing: Filing | None = None) -> None:
         """Writes to keep with the newest checkpoint, that go out together with it."""
         self._held.append(self._alone(writes, state.checkpoint_id, filing))
+
+    def hold_what_came(self) -> None:
+        """What tasks have come to that nobody was asked to store: it goes out with what is left of the run."""
+        checkpoint_id, came = self.came
+        records = self.records([outcome for outcome in came if outcome.is_done and not outcome.is_saved])
+        self.came = _NOTHING
+        if records and self._kept is not None:
+            self._kept_writes += records
+        elif records:
+            self._hold_alone(records, checkpoint_id)
 
     def take_back(self) -> None:
         """Forget what was to be stored, and is not stored yet."""
@@ -230,7 +245,8 @@ class Ledger:
         state.go_back(stand)
         exits.keep_as_it_is(self.run, state)
         calls, closed = self.run.kept_calls[:], self._kept_closed
-        writes = [*self._kept_writes, *_made_at(calls, state.checkpoint_id)]
+        own = {record[0]: record for record in self._kept_writes}  # once each, though a signal was heard between two
+        writes = [*own.values(), *_made_at(calls, state.checkpoint_id)]
         beside = self._alone(writes, state.checkpoint_id, Filing(closed=closed) if closed else None)
         commit = self._commit(state, source, (), is_open)
         self._held += [commit, beside] if writes or closed else [commit]
@@ -257,10 +273,10 @@ class Ledger:
         commits = self._held
         if self.run.around is not None:
             exits.leave(self.run, commits)
-            self._held = []
             return None
         if self.run.kept_nested or self.run.kept_memories:
-            commits += exits.left(self.run)
+            exits.move(self.run.kept_nested, commits)
+            exits.move(self.run.kept_memories, commits)
         if self._lease is None:
             save = Save(commits, wait or self.run.durability != "async")
         else:
@@ -269,6 +285,9 @@ class Ledger:
             self._takes, self._lease.is_over = False, ends
         self._held, self._sent = [], save
         return save
+
+
+_NOTHING: tuple[str, Iterable[Outcome]] = ("", ())
 
 
 def _made_at(calls: Iterable[tuple[str, Record]], checkpoint_id: str | None) -> list[Record]:

@@ -40,6 +40,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
             except BaseException as error:
                 yield from on_the_way_out(error, call_off(run, state, ledger, tasks, {}, error))
                 raise
+            ledger.came = state.checkpoint_id, outcomes
             if not outcomes[0].is_done:
                 outcomes = yield from take(run, state, ledger, outcomes[0])
         else:

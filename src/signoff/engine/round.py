@@ -12,7 +12,7 @@ from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
-from signoff.engine.unstored import is_calling_off, on_the_way_out, unstored
+from signoff.engine.unstored import again, is_calling_off, on_the_way_out, unstored
 from signoff.errors import ParentCommand, SaverUnavailable
 from signoff.steps import Steps
 
@@ -22,6 +22,7 @@ Settled = dict[Task, Outcome]
 def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Outcome]]:
     """The outcomes of what is due, in folding order. A failure is raised once its siblings are safe."""
     settled: Settled = {}
+    ledger.came = state.checkpoint_id, settled.values()
     tasks = fresh = [one for one in row if isinstance(one, Task)]
     known = [one for one in row if isinstance(one, Outcome)] if len(tasks) < len(row) else []
     waiting = [outcome for outcome in known if outcome.is_paused] if known else known
@@ -80,8 +81,8 @@ def _wait(
     """Start the tasks and follow them until the last one has come out. Others of the step may still be waiting."""
     running = len(start)
     withheld: list[Chunk] = []
-    while running:
-        try:
+    try:
+        while running:
             events = yield Await(start)
             outcomes = [event for event in events if type(event) is Outcome] if run.modes else events
             for outcome in outcomes:
@@ -94,11 +95,11 @@ def _wait(
             if run.modes:
                 yield from _show(run, events, withheld, is_over=bool(outcomes))
             start = _handlers(outcomes)
-        except BaseException as error:
-            # The run failed, was cancelled, or its reader has left: what has finished by now is not lost.
-            yield from on_the_way_out(error, call_off(run, state, ledger, row, settled, error, waiting))
-            raise
-        running += len(start)
+            running += len(start)
+    except BaseException as error:
+        # The run failed, was cancelled, or its reader has left: what has finished by now is not lost.
+        yield from on_the_way_out(error, call_off(run, state, ledger, row, settled, error, waiting))
+        raise
 
 
 def _hold_back(outcomes: Sequence[Outcome]) -> None:
@@ -175,10 +176,12 @@ def call_off(
         # A run that has failed is called off while it stops: it ends by that, and what finishes is kept all the same.
         yield from on_the_way_out(later, call_off(run, state, ledger, row, settled, later, waiting))
         raise
+    finished = [outcome for outcome in finished if outcome.task not in settled]
     ended = {**settled, **{outcome.task: outcome for outcome in finished}}
     _tell_around(run, [*waiting, *ended.values()])
     if not run.is_saved:
         return
+    yield from again(error, ledger)
     _hold_back(finished)
     if not isinstance(error, Exception) and _is_over(row, ended):
         # Nobody waits any more, but the step has come to its end: whoever gives new input finds it in the state.

@@ -2,7 +2,8 @@
 
 from typing import TypeVar
 
-from signoff.errors import GraphBubbleUp, LeaseLost, SaverUnavailable, ThreadMoved
+from signoff.engine.ledger import Ledger
+from signoff.errors import GraphBubbleUp, LeaseLost, NotStorable, SaverUnavailable, ThreadMoved
 from signoff.steps import Steps
 
 ErrorT = TypeVar("ErrorT", bound=BaseException)
@@ -23,6 +24,15 @@ def on_the_way_out(error: BaseException, steps: Steps[None]) -> Steps[None]:
         if isinstance(error, GraphBubbleUp):
             raise
         unstored(error, failure)
+
+
+def again(error: BaseException, ledger: Ledger) -> Steps[None]:
+    """Store once more what a signal, or a cancellation, has come in between of."""
+    if not isinstance(error, Exception) and (save := ledger.again()) is not None:
+        try:
+            yield save
+        except NotStorable:
+            pass  # the signal was quicker than its refusal
 
 
 def is_calling_off(error: BaseException) -> bool:

@@ -1,7 +1,7 @@
 """Middleware out of a single function: `@before_model`, `@wrap_tool_call`, and the others."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
@@ -22,45 +22,22 @@ __all__ = [
     "wrap_tool_call",
 ]
 
+P = ParamSpec("P")
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 Function = Callable[..., Any]
 Made = AgentMiddleware[Any, Any]
+Maker = Callable[[Function], Made]
 TARGETS = ("tools", "model", "end")
 
 
-class _OfHook(Protocol):
-    """`@before_model`, or `@before_model(...)`."""
+class _Decorator(Protocol[P]):
+    """`@before_model`, or `@before_model(...)` with its options."""
 
     @overload
     def __call__(self, func: Function) -> Made: ...
 
     @overload
-    def __call__(
-        self,
-        func: None = None,
-        *,
-        state_schema: Any = None,
-        tools: list[BaseTool] | None = None,
-        can_jump_to: list[JumpTo] | None = None,
-        name: str | None = None,
-    ) -> Callable[[Function], Made]: ...
-
-
-class _OfWrapper(Protocol):
-    """`@wrap_tool_call`, or `@wrap_tool_call(...)`."""
-
-    @overload
-    def __call__(self, func: Function) -> Made: ...
-
-    @overload
-    def __call__(
-        self,
-        func: None = None,
-        *,
-        state_schema: Any = None,
-        tools: list[BaseTool] | None = None,
-        name: str | None = None,
-    ) -> Callable[[Function], Made]: ...
+    def __call__(self, func: None = None, *args: P.args, **options: P.kwargs) -> Maker: ...
 
 
 def hook_config(*, can_jump_to: list[JumpTo] | None = None) -> Callable[[FunctionT], FunctionT]:
@@ -86,51 +63,41 @@ def _checked(targets: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(targets or ())
 
 
-def _hook(method: str) -> _OfHook:
-    """The decorator that makes middleware of a function (state, runtime)."""
+def _decorator(make: Callable[Concatenate[str, P], Maker], method: str) -> _Decorator[P]:
+    """The decorator that makes middleware of a function, which is called as one of its methods."""
 
-    def decorator(
-        func: Function | None = None,
-        *,
-        state_schema: Any = None,
-        tools: list[BaseTool] | None = None,
-        can_jump_to: list[JumpTo] | None = None,
-        name: str | None = None,
-    ) -> Any:
-        def make(function: Function) -> AgentMiddleware[Any, Any]:
-            targets = can_jump_to or getattr(function, "__can_jump_to__", None)
-            mark = hook_config(can_jump_to=targets)
-            return _middleware(function, method, mark, state_schema, tools, name)
+    def decorator(func: Function | None = None, *args: P.args, **options: P.kwargs) -> Any:
+        maker = make(method, *args, **options)
+        return maker if func is None else maker(func)
 
-        return make if func is None else make(func)
-
-    named: _OfHook = _named(decorator, method, "Middleware of one function (state, runtime) that runs as `{}`.")
-    return named
-
-
-def _wrapper(method: str) -> _OfWrapper:
-    """The decorator that makes middleware of a function (request, handler)."""
-
-    def decorator(
-        func: Function | None = None,
-        *,
-        state_schema: Any = None,
-        tools: list[BaseTool] | None = None,
-        name: str | None = None,
-    ) -> Any:
-        def make(function: Function) -> AgentMiddleware[Any, Any]:
-            return _middleware(function, method, lambda method: method, state_schema, tools, name)
-
-        return make if func is None else make(func)
-
-    named: _OfWrapper = _named(decorator, method, "Middleware of one function (request, handler) that runs as `{}`.")
-    return named
-
-
-def _named(decorator: Any, name: str, text: str) -> Any:
-    decorator.__name__ = decorator.__qualname__ = name
-    decorator.__doc__ = text.format(name)
+    given = "request, handler" if make is _wrapper else "state, runtime"
+    decorator.__name__ = decorator.__qualname__ = method
+    decorator.__doc__ = f"Middleware of one function ({given}) that runs as `{method}`."
     return decorator
+
+
+def _hook(
+    method: str,
+    *,
+    state_schema: Any = None,
+    tools: list[BaseTool] | None = None,
+    can_jump_to: list[JumpTo] | None = None,
+    name: str | None = None,
+) -> Maker:
+    def make(function: Function) -> Made:
+        targets = can_jump_to or getattr(function, "__can_jump_to__", None)
+        return _middleware(function, method, hook_config(can_jump_to=targets), state_schema, tools, name)
+
+    return make
+
+
+def _wrapper(
+    method: str, *, state_schema: Any = None, tools: list[BaseTool] | None = None, name: str | None = None
+) -> Maker:
+    def make(function: Function) -> Made:
+        return _middleware(function, method, lambda method: method, state_schema, tools, name)
+
+    return make
 
 
 def _middleware(
@@ -159,12 +126,12 @@ def _check_takes_two(function: Function, method: str) -> None:
         raise InvalidInput(f"{name_of(function)!r} is called with {given}, and takes {signature}: {error}.") from error
 
 
-before_agent = _hook("before_agent")
-before_model = _hook("before_model")
-after_model = _hook("after_model")
-after_agent = _hook("after_agent")
-wrap_model_call = _wrapper("wrap_model_call")
-wrap_tool_call = _wrapper("wrap_tool_call")
+before_agent = _decorator(_hook, "before_agent")
+before_model = _decorator(_hook, "before_model")
+after_model = _decorator(_hook, "after_model")
+after_agent = _decorator(_hook, "after_agent")
+wrap_model_call = _decorator(_wrapper, "wrap_model_call")
+wrap_tool_call = _decorator(_wrapper, "wrap_tool_call")
 
 
 @overload

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Commit
-from signoff.checkpoint.encoding import Blob, encoded_all, with_name
+from signoff.checkpoint.encoding import Blob, Encoded, encoded_all, with_name
 from signoff.checkpoint.log.filing import Filed, filed
 from signoff.checkpoint.log.growth import Edit, Tracked, whole, written_in
 from signoff.checkpoint.log.heads import packed_head, packed_metadata, packed_moment
@@ -99,7 +99,7 @@ class Entry:
         self.filing: Filed | None = None
 
 
-def as_entries(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[Entry]:
+def as_entries(serde: Encoded, memory: Memory, commits: Sequence[Commit]) -> list[Entry]:
     """Commits, encoded."""
     if len(commits) == 1:
         return [_entry(serde, memory, commits[0])]
@@ -112,7 +112,7 @@ def as_entries(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[En
     return entries
 
 
-def _entry(serde: Any, memory: Memory, commit: Commit, *, is_given: bool = False) -> Entry:
+def _entry(serde: Encoded, memory: Memory, commit: Commit, *, is_given: bool = False) -> Entry:
     """A commit, encoded."""
     try:
         entry = Entry(commit.place, _new(serde, memory, commit, is_given=is_given) if commit.has_checkpoint else None)
@@ -140,7 +140,7 @@ def encoded_whole(serde: Any, value: Any, *, is_given: bool = False) -> Blob | E
     return whole(value, encoded_all(serde, value))
 
 
-def _new(serde: Any, memory: Memory, commit: Commit, *, is_given: bool) -> NewCheckpoint:
+def _new(serde: Encoded, memory: Memory, commit: Commit, *, is_given: bool) -> NewCheckpoint:
     moment, parent_id = commit.moment, commit.place[2]
     if moment is not None:
         new = NewCheckpoint(moment.id, moment.changed, dict.fromkeys(moment.changed, moment.version), moment.gone)
@@ -158,7 +158,13 @@ def _new(serde: Any, memory: Memory, commit: Commit, *, is_given: bool) -> NewCh
 
 
 def _encode(
-    serde: Any, memory: Memory, commit: Commit, new: NewCheckpoint, changed: Iterable[str], *, is_given: bool = False
+    serde: Encoded,
+    memory: Memory,
+    commit: Commit,
+    new: NewCheckpoint,
+    changed: Iterable[str],
+    *,
+    is_given: bool = False,
 ) -> None:
     """Encode the values that changed; of a list that grew, what is new in it."""
     where, parent_id = commit.place[:2], commit.place[2]
@@ -179,7 +185,7 @@ def _encode(
 
 
 def _value(
-    serde: Any, lists: dict[str, Tracked], new: NewCheckpoint, name: str, commit: Commit, *, is_given: bool
+    serde: Encoded, lists: dict[str, Tracked], new: NewCheckpoint, name: str, commit: Commit, *, is_given: bool
 ) -> Fresh:
     value = new.values[name]
     if lists and name in lists:
@@ -189,12 +195,12 @@ def _value(
             new.edits[name] = edit
             return edit
         del lists[name]
-    encoded = encoded_whole(serde, value, is_given=is_given) if type(value) is list else serde.dumps_typed(value)
+    encoded = encoded_whole(serde, value, is_given=is_given) if type(value) is list else serde.once(value)
     if type(encoded) is Edit:
         lists[name] = Tracked(value, encoded.parts[0])  # type: ignore[arg-type]
         new.edits[name] = encoded
     elif name == START and len(encoded[1]) > LARGE and type(value) is dict and set(map(type, value)) == {str}:
-        return {key: serde.dumps_typed(one) for key, one in value.items()}
+        return {key: serde.once(one) for key, one in value.items()}
     return encoded
 
 
@@ -209,7 +215,7 @@ def _share(one: NewCheckpoint, following: NewCheckpoint) -> None:
         one.fresh[START], one.is_small = InLists(found, edits, alone), False
 
 
-def _writes(serde: Any, commit: Commit, entry: Entry) -> list[NewWrites]:
+def _writes(serde: Encoded, commit: Commit, entry: Entry) -> list[NewWrites]:
     made: list[NewWrites] = []
     new = entry.checkpoint
     for task_id, writes, path in commit.writes:
@@ -224,7 +230,7 @@ def _writes(serde: Any, commit: Commit, entry: Entry) -> list[NewWrites]:
                     found = fresh
                 elif name in new.edits:
                     found = _in_items(new.edits, name, value)
-            found = found or serde.dumps_typed(value)
+            found = found or serde.once(value)
             if type(found) is not tuple or len(found[1]) > LARGE:
                 entry.is_small = False
             encoded.append((WRITES_IDX_MAP.get(name, at), name, found))

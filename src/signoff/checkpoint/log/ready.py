@@ -83,12 +83,15 @@ class Ready:
         return unpacked_carried(self.row.writes, self.parent_id)  # type: ignore[return-value]
 
 
-def made_ready(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[Ready] | None:
-    """Commits with their rows, if all of them are like most."""
+def made_ready(serde: Any, memory: Memory, commits: Sequence[Commit], so_far: dict[int, Blob]) -> list[Ready] | None:
+    """Commits with their rows, if all of them are like most.
+
+    so_far: what is encoded on the way, by the identity of the values.
+    """
     ready: list[Ready] = []
     try:
         for commit in commits:
-            one = (_of_moment if commit.moment is not None else _of_writes)(serde, memory, commit, ready)
+            one = (_of_moment if commit.moment is not None else _of_writes)(serde, memory, commit, ready, so_far)
             if one is None:
                 return None
             ready.append(one)
@@ -100,7 +103,9 @@ def made_ready(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[Re
     return ready
 
 
-def _of_moment(serde: Any, memory: Memory, commit: Commit, before: Sequence[Ready]) -> Ready | None:
+def _of_moment(
+    serde: Any, memory: Memory, commit: Commit, before: Sequence[Ready], so_far: dict[int, Blob]
+) -> Ready | None:
     """A checkpoint with its row. Those before it are stored together with it."""
     moment, place, parent = commit.moment, commit.place, None
     assert moment is not None, "the engine has made it"
@@ -109,13 +114,13 @@ def _of_moment(serde: Any, memory: Memory, commit: Commit, before: Sequence[Read
         parent = memory.newest((thread_id, ns), parent_id) or _among(before, commit)
         if parent is None:
             return None
-    values = _small(serde, moment)
+    values = _small(serde, moment, so_far)
     if values is None:
         return None
     carried: bytes | None = None
     # Without a checkpoint before there is nothing that writes could be kept with.
     if commit.writes and parent_id is not None:
-        writes = _encoded(serde, commit, moment.changed, values)
+        writes = _encoded(serde, commit, moment.changed, values, so_far)
         if writes is None:
             return None
         short = []
@@ -146,13 +151,15 @@ def _among(before: Sequence[Ready], commit: Commit) -> Known | None:
     return None
 
 
-def _of_writes(serde: Any, memory: Memory, commit: Commit, before: Sequence[Ready]) -> Ready | None:
+def _of_writes(
+    serde: Any, memory: Memory, commit: Commit, before: Sequence[Ready], so_far: dict[int, Blob]
+) -> Ready | None:
     """Writes with their rows, which are kept with a checkpoint that is there."""
     place = commit.place
     _, ns, id = place
     if id is None or commit.has_checkpoint:
         return None
-    writes = _encoded(serde, commit, {}, {})
+    writes = _encoded(serde, commit, {}, {}, so_far)
     if writes is None:
         return None
     rows: list[NewWrite] = []
@@ -161,20 +168,20 @@ def _of_writes(serde: Any, memory: Memory, commit: Commit, before: Sequence[Read
     return Ready(place, None, None, filed(serde, commit.filing) if commit.filing is not None else None, rows, writes)
 
 
-def _small(serde: Any, moment: Moment) -> dict[str, Blob] | None:
+def _small(serde: Any, moment: Moment, so_far: dict[int, Blob]) -> dict[str, Blob] | None:
     """The values that changed, encoded; None if one of them is not kept in the row."""
     values: dict[str, Blob] = {}
     for name, value in moment.changed.items():
         if type(value) is list and len(value) >= LONG:
             return None
-        blob = values[name] = serde.dumps_typed(value)
+        blob = values[name] = so_far[id(value)] = serde.dumps_typed(value)
         if len(blob[1]) > SMALL:
             return None
     return values
 
 
 def _encoded(
-    serde: Any, commit: Commit, changed: Mapping[str, Any], values: Mapping[str, Blob]
+    serde: Any, commit: Commit, changed: Mapping[str, Any], values: Mapping[str, Blob], so_far: dict[int, Blob]
 ) -> list[NewWrites] | None:
     """What tasks wrote, encoded; None if something in it is not kept as it is, or one of them wrote twice.
 
@@ -187,7 +194,10 @@ def _encoded(
         encoded: list[tuple[int, str, Blob | InItems]] = []
         for at, (name, value) in enumerate(writes):
             # Most written values are what the channel holds then.
-            blob = values[name] if name in changed and changed[name] is value else serde.dumps_typed(value)
+            if name in changed and changed[name] is value:
+                blob = values[name]
+            else:
+                blob = so_far[id(value)] = serde.dumps_typed(value)
             if len(blob[1]) > LARGE:
                 return None
             encoded.append((WRITES_IDX_MAP.get(name, at), name, blob))

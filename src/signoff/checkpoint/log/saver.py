@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 from signoff._tuples import made
 from signoff.checkpoint._puts import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
+from signoff.checkpoint.encoding import Blob, Encoded
 from signoff.checkpoint.log import appending, keeping, reading, retention
 from signoff.checkpoint.log.backend import Backend, Hold, Key
 from signoff.checkpoint.log.entries import Entry, as_entries
@@ -43,11 +44,12 @@ class LogSaver(PutsByCommit):
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
         if len(commits) > 1:
             check_each_once(commits)
+        so_far: dict[int, Blob] = {}
         if self._backend.carries_writes:
-            ready = made_ready(self.serde, self._memory, commits)
+            ready = made_ready(self.serde, self._memory, commits, so_far)
             if ready is not None:
                 return [*ready]
-        return [*as_entries(self.serde, self._memory, commits)]
+        return [*as_entries(Encoded(self.serde, so_far), self._memory, commits)]
 
     def _set_up(self) -> Steps[None]:
         yield from self._backend.set_up()

@@ -54,14 +54,15 @@ _CARRIED = _CHILDREN.format(columns="3, writes, NULL, NULL, NULL, NULL")
 
 _FETCH_BY_ID = f"{_FETCH.format(which='AND id = ?3', id='?3')} UNION ALL {_CARRIED}"
 
-_LOOK_AT_HEAD, _LOOK_BY_ID = (
-    f"{sql} UNION ALL SELECT 4, * FROM ({writing.STANDING})" for sql in (_FETCH_HEAD, _FETCH_BY_ID)
-)
+_LEASE = "SELECT 4, epoch, holder, expires_at, NULL, NULL FROM signoff_threads WHERE thread_id = ?1"
 
 # Whoever reads the head of a thread, and its writes, has all that its standing is made of, but for the lease.
-_LOOK_AT_THREAD = f"""
-    {_FETCH_HEAD} UNION ALL SELECT 5, epoch, holder, expires_at, NULL, NULL FROM signoff_threads WHERE thread_id = ?1
-"""
+_LOOK_AT_THREAD = f"{_FETCH_HEAD} UNION ALL {_LEASE}"
+
+_LOOK_AT_HEAD, _LOOK_BY_ID = (
+    f"{sql} UNION ALL {_LEASE} UNION ALL SELECT 5, *, NULL, NULL FROM ({writing.HEAD_AND_WRITTEN})"
+    for sql in (_FETCH_HEAD, _FETCH_BY_ID)
+)
 
 # What a checkpoint stands on is mostly right before it.
 _DOWN_FROM = f"""
@@ -82,7 +83,7 @@ _FIRST_ITEMS = "SELECT lineage, start, data FROM signoff_items WHERE thread_id =
 
 _BLOB = "SELECT digest, data FROM signoff_blobs WHERE thread_id = ? AND digest = ?"
 
-_NO_LEASE: Sequence[Any] = (5, None, None, None)
+_NO_LEASE: Sequence[Any] = (4, None, None, None)
 """What stands for the lease of a thread that nobody has ever taken."""
 
 _THREADS = """
@@ -144,7 +145,7 @@ class SqliteTables:
 
     def _raw(self, found: Sequence[Sequence[Any]], *, looks: bool) -> Raw:
         rows, writes, carried = [], [], []
-        lease, size, standing = _NO_LEASE, 0, None
+        lease, size, head, standing = _NO_LEASE, 0, None, None
         for row in found:
             kind = row[0]
             if kind == 1:
@@ -152,23 +153,24 @@ class SqliteTables:
             elif kind == 2:
                 writes.append(row[1:5])
                 size += row[5]
-            elif kind != 3:
+            elif kind == 4:
                 lease = row
+            elif kind == 5:
+                head = row[1:4]
             elif row[1] is not None:
                 carried.append(row[1])
-        if looks and lease[0] == 4:
-            standing = self._standing(*lease[1:])
-        elif looks:
-            _, epoch, holder, expires_at, *_ = lease
-            standing = self._standing(epoch, rows[0][0] if rows else None, f"{len(writes)}/{size}", holder, expires_at)
+        if looks:
+            standing = self._standing(lease, head or (rows[0][0] if rows else None, len(writes), size))
         return made(Raw, (rows, writes, carried, standing))
 
-    def _standing(self, epoch: Any, head: Any, written: Any, holder: Any, expires_at: Any) -> Standing:
+    def _standing(self, lease: Sequence[Any], head: Sequence[Any]) -> Standing:
+        """How a thread stands: its head, how much was written there since, and who has it."""
+        _, epoch, holder, expires_at, *_ = lease
         is_number = epoch is None or type(epoch) is int
         if not is_number or (holder is not None and (type(holder) is not str or type(expires_at) is bytes)):
             raise Undecodable(f"Who has the thread is broken or was changed: epoch {epoch!r}, holder {holder!r}.")
         is_expired = holder is not None and expires_at < self._clock()
-        return made(Standing, ((epoch, head, written), holder, is_expired))
+        return made(Standing, ((epoch, *head), holder, is_expired))
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
         return in_transaction("read", self._singles(keys))

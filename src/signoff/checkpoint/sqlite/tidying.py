@@ -36,7 +36,7 @@ def tidy(thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup
     items = yield Execute("SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = ?", one)
     blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = ?", one)
     standing = yield Execute(writing.STANDING, one)
-    cleanup = rule(Everything(rows, writes, items, blobs, standing[0][:3]))
+    cleanup = rule(Everything(rows, writes, items, blobs, standing[0]))
     for statement in writing.cleanup_statements(cleanup):
         yield statement
     yield from _shrink()
@@ -56,7 +56,7 @@ def delete_idle(seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[
     for thread_id, was in seen.items():
         standing = yield Execute(writing.STANDING, (thread_id,))
         asked = yield Execute("SELECT 1 FROM signoff_questions WHERE thread_id = ? LIMIT 1", (thread_id,))
-        if tuple(standing[0][:3]) == was and (with_questions or not asked):
+        if tuple(standing[0]) == was and (with_questions or not asked):
             gone.append(thread_id)
     yield from delete_threads(gone)
     return gone

@@ -13,7 +13,7 @@ from signoff.checkpoint.log.values import packed_items
 from signoff.checkpoint.sqlite import joining
 from signoff.steps import Steps
 
-__all__ = ["STANDING", "append_row", "apply", "cleanup_statements", "renewal"]
+__all__ = ["HEAD_AND_WRITTEN", "STANDING", "append_row", "apply", "cleanup_statements", "renewal"]
 
 _Statement = Execute | ExecuteMany | Expect
 
@@ -102,31 +102,30 @@ _FILE = """
 _HEAD = "SELECT MAX(id) FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ''"
 
 _WRITTEN = """
-    SELECT COUNT(*) || '/' || COALESCE(SUM(LENGTH(data)), 0) FROM signoff_writes
+    SELECT COUNT(*), COALESCE(SUM(LENGTH(data)), 0) FROM signoff_writes
     WHERE thread_id = ?1 AND ns = '' AND checkpoint_id = {head}
 """
 
-_AS_SEEN = f"({_HEAD}) IS ?3 AND ({_WRITTEN.format(head='?3')}) = ?4"
+HEAD_AND_WRITTEN = f"SELECT ({_HEAD}), * FROM ({_WRITTEN.format(head=f'({_HEAD})')})"
 
-STANDING = f"""
-    SELECT lease.epoch, head.id, ({_WRITTEN.format(head="head.id")}), lease.holder, lease.expires_at
-    FROM (SELECT ({_HEAD}) AS id) AS head LEFT JOIN signoff_threads AS lease ON lease.thread_id = ?1
-"""
+STANDING = f"SELECT (SELECT epoch FROM signoff_threads WHERE thread_id = ?1), * FROM ({HEAD_AND_WRITTEN})"
+
+_AS_SEEN = f"({_HEAD}) IS ?3 AND ({_WRITTEN.format(head='?3')}) = (?4, ?5)"
 
 # A run that asks again for the thread that it has, since it has not heard of it, still has it.
 _TAKE = f"""
-    UPDATE signoff_threads SET epoch = ?7, holder = ?5, expires_at = ?6
-    WHERE thread_id = ?1 AND (epoch = ?2 AND {_AS_SEEN} OR epoch = ?7 AND holder = ?5)
+    UPDATE signoff_threads SET epoch = ?8, holder = ?6, expires_at = ?7
+    WHERE thread_id = ?1 AND (epoch = ?2 AND {_AS_SEEN} OR epoch = ?8 AND holder = ?6)
 """
 
 # The parameter for the epoch that was seen is not used: there is none yet. If the thread does not stand as it was seen,
 # there is no epoch either, and no row.
 _TAKE_FIRST = f"""
     INSERT OR IGNORE INTO signoff_threads (thread_id, epoch, holder, expires_at) VALUES (?1, (
-        SELECT ?7 WHERE {_AS_SEEN}
-        OR EXISTS (SELECT 1 FROM signoff_threads WHERE thread_id = ?1 AND epoch = ?7 AND holder = ?5)
-    ), ?5, ?6)
-    ON CONFLICT (thread_id) DO UPDATE SET expires_at = ?6 WHERE epoch = ?7 AND holder = ?5
+        SELECT ?8 WHERE {_AS_SEEN}
+        OR EXISTS (SELECT 1 FROM signoff_threads WHERE thread_id = ?1 AND epoch = ?8 AND holder = ?6)
+    ), ?6, ?7)
+    ON CONFLICT (thread_id) DO UPDATE SET expires_at = ?7 WHERE epoch = ?8 AND holder = ?6
 """
 
 _HAS = "SELECT 1 FROM signoff_threads WHERE thread_id = ? AND epoch = ?"
