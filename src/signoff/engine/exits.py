@@ -38,11 +38,16 @@ def leave_word(run: Run) -> None:
 def move(commits: list[Commit], to: list[Commit]) -> None:
     """Move commits from one list to another; other threads may be adding to both.
 
-    A signal that is heard meanwhile leaves some in both, which are moved once all the same.
+    A signal that is heard in between leaves them in both, and they are moved once more: see `once`.
     """
-    known, moved = {id(commit) for commit in to}, commits[:]
-    to.extend([commit for commit in moved if id(commit) not in known])
+    moved = commits[:]
+    to.extend(moved)
     del commits[: len(moved)]
+
+
+def once(commits: Sequence[Commit]) -> list[Commit]:
+    """Each of some commits once."""
+    return list({id(commit): commit for commit in commits}.values())
 
 
 def keep_as_it_is(run: Run, state: State) -> None:

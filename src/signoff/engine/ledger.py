@@ -277,6 +277,7 @@ class Ledger:
         if self.run.kept_nested or self.run.kept_memories:
             exits.move(self.run.kept_nested, commits)
             exits.move(self.run.kept_memories, commits)
+            commits = exits.once(commits)
         if self._lease is None:
             save = Save(commits, wait or self.run.durability != "async")
         else:
