@@ -23,7 +23,8 @@ PYTHON = Path(__file__).with_name("warm_python.py")
 
 MODULES = [
     "signoff.cli.app", "signoff.cli.prompt", "signoff.checkpoint.sqlite.aio", "signoff.agents", "signoff.prebuilt",
-    "signoff.inbox", "signoff.func", "signoff.store.sqlite", "langchain_core.language_models.fake_chat_models",
+    "signoff.inbox", "signoff.func", "signoff.store.sqlite", "signoff.checkpoint.postgres.aio",
+    "signoff.checkpoint.redis.aio", "langchain_core.language_models.fake_chat_models",
 ]  # fmt: skip
 """What is loaded beforehand."""
 
@@ -44,7 +45,7 @@ class Process:
                    "has_terminal": has_terminal}  # fmt: skip
         socket.send_fds(self._connection, [json.dumps(program).encode()], [stdin, stdout, stderr])
         self._connection.shutdown(socket.SHUT_WR)
-        self._told = self._connection.makefile()
+        self._told = self._connection.makefile("rb", buffering=0)  # so that nothing is read that nobody has asked for
         self.pid = int(self._told.readline())
 
     def poll(self) -> int | None:
@@ -58,10 +59,17 @@ class Process:
         if self.returncode is None:
             if not select.select([self._connection], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(self.arguments, timeout or 0)
-            self.returncode = int(self._told.readline())
+            while (told := self._told.readline()) == b"stopped\n":
+                pass
+            self.returncode = int(told)
             self._told.close()
             self._connection.close()
         return self.returncode
+
+    def suspend(self) -> None:
+        """Stop it, and wait until all of it has stopped."""
+        self.send_signal(signal.SIGSTOP)
+        assert self._told.readline() == b"stopped\n"
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:

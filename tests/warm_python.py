@@ -3,8 +3,8 @@
     python warm_python.py SOCKET MODULE...
 
 It ends when its standard input does. A program comes over a connection, with its standard files; back go the id of its
-process, and in the end how that ended. The process is as real as any: it has its own folder, environment, terminal and
-signals, and ends as Python ends. Only what it would load first is there already.
+process, a word whenever it is stopped, and in the end how it ended. The process is as real as any: it has a folder,
+environment, terminal and signals of its own, and ends as Python ends. Only what it would load first is there already.
 """
 
 import fcntl
@@ -50,7 +50,8 @@ def _kept(connection: socket.socket) -> Any:
     for file in [0, 1, 2, *files]:  # who reads what the program writes is told when it is gone
         os.close(file)
     connection.sendall(b"%d\n" % process)
-    _, status = os.waitpid(process, 0)
+    while os.WIFSTOPPED(status := os.waitpid(process, os.WUNTRACED)[1]):
+        connection.sendall(b"stopped\n")
     connection.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
     os._exit(0)
 
