@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+import servers.run
 from strict import STRICT_PYTHON
 
 PYTHON = Path(__file__).with_name("warm_python.py")
@@ -98,15 +99,9 @@ def run(
 @cache
 def _address() -> str:
     """Where the Python is that forks: one for each worker of the test run. It ends with this process."""
-    folder = tempfile.TemporaryDirectory(prefix="warm-", dir="/tmp" if os.path.isdir("/tmp") else None)
-    address = str(Path(folder.name) / "socket")
+    address = str(servers.run.folder() / f"warm-{os.getpid()}")
     command = [*STRICT_PYTHON, str(PYTHON), address, *MODULES]
     python = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(sys.prefix))
     assert python.stdout.readline() == b"ready\n", "it does not start"
-
-    @atexit.register
-    def end() -> None:
-        python.communicate()
-        folder.cleanup()
-
+    atexit.register(python.communicate)
     return address
