@@ -82,11 +82,13 @@ class Process:
 
 def run(
     arguments: Sequence[str | Path], *, cwd: Path | None = None, env: Mapping[str, str] | None = None,
-    timeout: float = 60,
+    input: str = "", timeout: float = 60,
 ) -> "subprocess.CompletedProcess[str]":  # fmt: skip
-    """Run a program that is given no input, and keep what it prints."""
-    with open(os.devnull) as nothing, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = Process(arguments, nothing.fileno(), out.fileno(), err.fileno(), cwd=cwd, env=env)
+    """Run a program without a terminal, and keep what it prints."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(input.encode())
+        given.seek(0)
+        process = Process(arguments, given.fileno(), out.fileno(), err.fileno(), cwd=cwd, env=env)
         try:
             process.wait(timeout)
         finally:
