@@ -24,6 +24,7 @@ def pytest_collection_finish() -> None:
     """Keep what stays to the end, such as the tests themselves, away from the garbage collector."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000, 20, 20)  # the programs of the tests make many objects and keep few
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 """Every program in examples/ runs by itself, without a terminal, a network or a key."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from strict import STRICT_PYTHON
+from warm import run
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
@@ -35,17 +34,7 @@ SHOWN = {
 
 @pytest.mark.parametrize("program", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_shows_what_happened(program, tmp_path):
-    done = subprocess.run(
-        [*STRICT_PYTHON, str(program)],
-        cwd=tmp_path,
-        env={**_environment(), "PYTHONIOENCODING": "utf-8"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    done = run([program], cwd=tmp_path, env={**_environment(), "PYTHONIOENCODING": "utf-8"})
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert done.stdout.strip()

@@ -2,8 +2,6 @@
 is done once, and the transcript is that of a run without a crash."""
 
 import json
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +16,7 @@ from signoff.agents import AgentState
 from signoff.agents.middleware import AgentMiddleware
 from signoff.graph import add_messages
 from signoff.testing import Input, did
+from warm import run
 
 from .desk import check_transcript
 from .desk import decide as decided
@@ -151,10 +150,8 @@ def test_a_crash_at_a_statement_of_the_database_changes_nothing(tmp_path):
 
 
 def test_kill_9_at_any_moment_starts_nothing_unapproved_and_repeats_nothing_finished(tmp_path):
-    command = [sys.executable, "-m", "agents.killed", str(tmp_path), "1", "20"]
-    done = subprocess.run(
-        command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=120, check=False
-    )
+    program = ["-m", "agents.killed", tmp_path, "1", "20"]
+    done = run(program, cwd=Path(__file__).parents[1], timeout=120)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert sum(one["kills"] for one in told) == 20

@@ -128,7 +128,7 @@ async def leave(app, config, begun):
 
 async def cancel(app, config, begun):
     run = asyncio.create_task(app.ainvoke(HELLO, config))
-    await begun.wait()
+    await asyncio.wait_for(begun.wait(), 10)
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
@@ -148,7 +148,7 @@ def test_a_node_that_is_called_off_has_ended_for_handlers(call_off):
         await asyncio.Event().wait()
 
     async def other(state):
-        await begun.wait()
+        await asyncio.wait_for(begun.wait(), 10)
         if call_off is fail:
             raise ValueError("other")
 

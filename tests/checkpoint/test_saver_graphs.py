@@ -3,8 +3,6 @@
 import asyncio
 import operator
 import signal
-import subprocess
-import sys
 import textwrap
 from contextlib import ExitStack, contextmanager
 from typing import Annotated, Any
@@ -18,6 +16,7 @@ from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.errors import LeaseLost
 from signoff.graph import END, START, StateGraph
 from signoff.types import Command, Send, interrupt
+from warm import run
 
 CONFIG = {"configurable": {"thread_id": "t", "who": "ana"}}
 
@@ -312,8 +311,7 @@ PROGRAM = textwrap.dedent(
 
 
 def run_program(tmp_path, dies_at):
-    args = [sys.executable, "-c", PROGRAM, str(tmp_path / "saver.db"), str(tmp_path / "effects"), dies_at]
-    return subprocess.run(args, capture_output=True, text=True, timeout=60)
+    return run(["-c", PROGRAM, tmp_path / "saver.db", tmp_path / "effects", dies_at])
 
 
 @pytest.mark.parametrize("dies_at", ["a", "b", "c", "d", "e"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cli.terminal import SIGNOFF, Terminal
+from cli.terminal import Terminal
 from signoff.cli.app import app
 from signoff.cli.codes import PAUSED
 
@@ -70,7 +70,7 @@ def terminal(folder):
     opened: list[Terminal] = []
 
     def start(*arguments: str, env: dict[str, str] | None = None, lines: int = 40) -> Terminal:
-        opened.append(Terminal([*SIGNOFF, *arguments], folder, env, lines))
+        opened.append(Terminal(["-m", "signoff", *arguments], folder, env, lines))
         return opened[-1]
 
     yield start

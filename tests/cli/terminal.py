@@ -6,7 +6,6 @@ import re
 import select
 import signal
 import struct
-import subprocess
 import termios
 import time
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 import pyte
 
 from strict import STRICT_PYTHON
+from warm import Process
 
 SCREENS = Path(__file__).parent / "screens"
 
@@ -36,10 +36,7 @@ class Terminal:
         kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "EDITOR", "VISUAL")}
         environment = {**kept, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": str(lines), "USER": "ana",
                        "LOGNAME": "ana", "PYTHONPATH": os.pathsep.join([str(cwd), *PATHS]), **(env or {})}  # fmt: skip
-        self.process = subprocess.Popen(
-            command, stdin=slave, stdout=slave, stderr=slave, cwd=cwd, env=environment, start_new_session=True,
-            preexec_fn=_own_terminal,
-        )  # fmt: skip
+        self.process = Process(command, slave, slave, slave, cwd=cwd, env=environment, has_terminal=True)
         os.close(slave)
         self.seen = b""
 
@@ -98,10 +95,6 @@ class Terminal:
         self.seen += data
         self._stream.feed(data)
         return bool(data)
-
-
-def _own_terminal() -> None:
-    ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def golden(name: str, shown: str) -> None:

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from cli.terminal import SIGNOFF
 from signoff.cli.codes import CHANGED, DONE, PAUSED
+from warm import run
 
 BEFORE = """
 from signoff.graph import START, StateGraph
@@ -67,10 +67,7 @@ class Folder:
         (self.path / "letters.py").write_text(text)
 
     def signoff(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        command = [*SIGNOFF, *arguments]
-        return subprocess.run(
-            command, cwd=self.path, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
-        )
+        return run(["-m", "signoff", *arguments], cwd=self.path)
 
 
 @pytest.fixture

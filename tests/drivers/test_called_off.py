@@ -51,7 +51,7 @@ class Work:
         return {"log": ["worked"]}
 
     async def is_begun(self):
-        await asyncio.to_thread(self.begun.wait, 10)
+        assert await asyncio.to_thread(self.begun.wait, 10)
 
 
 async def turns():
@@ -355,11 +355,12 @@ def test_whoever_cancels_twice_need_not_wait_and_the_thread_is_taken_meanwhile(p
 
 
 async def _once_free(app):
-    while True:
-        try:
-            return await app.ainvoke(None, CONFIG)
-        except ThreadBusy:
-            await asyncio.sleep(0.001)
+    async with asyncio.timeout(10):
+        while True:
+            try:
+                return await app.ainvoke(None, CONFIG)
+            except ThreadBusy:
+                await asyncio.sleep(0.001)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -406,7 +407,7 @@ def test_a_scope_of_anyio_ends_with_the_run_that_it_has_called_off(at_work, prog
             with anyio.CancelScope() as scope:
 
                 async def leave():
-                    await (begun.wait() if at_work == "in the loop" else work.is_begun())
+                    await (asyncio.wait_for(begun.wait(), 10) if at_work == "in the loop" else work.is_begun())
                     scope.cancel()
 
                 group.start_soon(leave)
@@ -598,7 +599,7 @@ def test_what_a_graph_two_levels_down_has_done_is_kept_with_exit_too(opened):
             app = StateGraph(State).add_node("inner", inner.compile()).add_edge(START, "inner").compile(saver)
             await app.ainvoke({"log": []}, CONFIG, durability="exit")
             run = asyncio.create_task(app.ainvoke(Command(resume="yes"), CONFIG, durability="exit"))
-            await begun.wait()
+            await asyncio.wait_for(begun.wait(), 10)
             run.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await run

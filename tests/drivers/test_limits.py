@@ -159,13 +159,13 @@ def test_calls_whose_turn_has_not_come_are_not_made_when_the_run_is_called_off()
     def work(number):
         made.append(number)
         begun.set()
-        is_last_called_off.wait(10)
+        assert is_last_called_off.wait(10)
 
     @entrypoint(checkpointer=InMemorySaver())
     def flow(count):
         *_, last = [work(number) for number in range(count)]
         last.add_done_callback(lambda _: is_last_called_off.set())
-        begun.wait(10)
+        assert begun.wait(10)
         raise KeyboardInterrupt  # as a signal does
 
     with pytest.raises(KeyboardInterrupt):

@@ -110,7 +110,7 @@ def test_a_call_that_a_loop_there_gives_up_is_waited_for_and_kept(is_async, dura
         return "rent"
 
     async def ask():
-        await asyncio.to_thread(under_way.wait, 30)
+        assert await asyncio.to_thread(under_way.wait, 30)
         return interrupt("sure?")
 
     async def both():
@@ -150,7 +150,7 @@ def test_a_loop_there_that_ends_waits_for_the_graphs_that_it_calls_off(is_async)
         return {"log": ["rent"]}
 
     async def fail_once():
-        await asyncio.to_thread(under_way.wait, 30)
+        assert await asyncio.to_thread(under_way.wait, 30)
         if not let_go.is_set():
             Timer(0.02, let_go.set).start()  # the loop calls off everything by then
             raise LookupError("not today")
@@ -216,7 +216,7 @@ def test_what_a_loop_in_a_thread_of_the_nodes_own_leaves_undone_when_the_node_is
 
     async def leave():
         left.append(asyncio.create_task(inner.ainvoke({"log": []})))
-        await asyncio.to_thread(is_over.wait, 30)
+        assert await asyncio.to_thread(is_over.wait, 30)
 
     def node(state):
         loops.append(asyncio.new_event_loop())

@@ -1,12 +1,11 @@
 """kill -9 between answer and resume, at each statement: the answer is there, the run continues, once."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from strict import STRICT_PYTHON
+from warm import run
 
 DYING = Path(__file__).parent / "dying.py"
 
@@ -16,12 +15,7 @@ def deaths(tmp_path_factory):
     """What was found after each death; the last of them lived."""
     folder = tmp_path_factory.mktemp("dying")
     for command in ("ask", "answer"):
-        done = subprocess.run(
-            [*STRICT_PYTHON, str(DYING), command, str(folder)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run([DYING, command, folder])
         assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -7,7 +7,7 @@ for a line; meanwhile it can be killed, or suspended.
 import asyncio
 import json
 import operator
-import subprocess
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -134,17 +134,24 @@ class Process:
     """A process that runs the program: what the test holds of it."""
 
     def __init__(self, folder: Path, stop_at: str = "", *, branches: bool = False, place: Place = ()) -> None:
-        command = [sys.executable, __file__, str(folder), stop_at, "branches" if branches else "", *place]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        from warm import Process as Warm  # the process itself, which loads this file, does not find it
+
+        arguments = [__file__, folder, stop_at, "branches" if branches else "", *place]
+        its_input, to_it = os.pipe()
+        from_it, its_output = os.pipe()
+        self.process = Warm(arguments, its_input, its_output, 2)
+        os.close(its_input)
+        os.close(its_output)
+        self.input, self.output = os.fdopen(to_it, "w"), os.fdopen(from_it)
 
     def tell(self, **order: Any) -> "Process":
-        self.process.stdin.write(f"{json.dumps(order)}\n")
-        self.process.stdin.flush()
+        self.input.write(f"{json.dumps(order)}\n")
+        self.input.flush()
         return self
 
     def hear(self) -> Any:
         """The next thing that it says; nothing once it is gone."""
-        said = self.process.stdout.readline()
+        said = self.output.readline()
         return json.loads(said) if said else None
 
     def signal(self, number: int) -> None:
@@ -154,8 +161,8 @@ class Process:
         """End it, as kill -9 does."""
         self.process.kill()
         self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+        self.input.close()
+        self.output.close()
 
 
 if __name__ == "__main__":

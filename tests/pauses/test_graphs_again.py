@@ -276,7 +276,7 @@ def test_a_graph_beside_a_node_that_has_failed_ends_before_its_run(remembers, du
 
     async def fail() -> None:
         if not ended:
-            await begun.wait()
+            await asyncio.wait_for(begun.wait(), 10)
             raise ConnectionError("the books are away")
 
     async def first(state: Any) -> Any:

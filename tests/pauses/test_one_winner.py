@@ -1,7 +1,6 @@
 """Promise 3: of many answers to one question, one is taken; and one run at a time has a thread."""
 
 import asyncio
-import os
 import signal
 import sqlite3
 import threading
@@ -297,8 +296,7 @@ def suspend(process, desk):
     """Suspend a process, but not while it writes: SQLite would wait for it."""
     with closing(sqlite3.connect(desk.file, timeout=0, isolation_level=None)) as file:
         while True:
-            process.signal(signal.SIGSTOP)
-            os.waitid(os.P_PID, process.process.pid, os.WSTOPPED)
+            process.process.suspend()
             try:
                 file.execute("BEGIN IMMEDIATE")
                 file.execute("ROLLBACK")

@@ -5,7 +5,6 @@ others have taken its thread over and brought it to its end; then it wakes up, a
 another thread it is killed there.
 """
 
-import os
 import signal
 import threading
 from collections import Counter
@@ -41,8 +40,7 @@ class Victim:
 
     def suspend(self):
         assert self.process.hear() == "stopped"
-        self.process.signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, self.process.process.pid, os.WSTOPPED)
+        self.process.process.suspend()
 
     def kill(self):
         assert self.process.hear() == "stopped"

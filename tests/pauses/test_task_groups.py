@@ -113,7 +113,7 @@ def test_a_failure_in_a_group_calls_the_others_off(open_async_app, group):
                 await linger()
 
             async def fail():
-                await is_begun.wait()
+                await asyncio.wait_for(is_begun.wait(), 10)
                 raise ValueError("no funds")
 
             await GROUPS[group](lingering, fail)

@@ -135,7 +135,7 @@ def test_a_tool_in_a_thread_that_is_given_up_is_over_before_its_node_is(wanted):
     def pay() -> str:
         """Pay."""
         under_way.set()
-        may_end.wait(10)
+        assert may_end.wait(10)
         noted.append("paid")
         return "paid"
 
@@ -148,7 +148,7 @@ def test_a_tool_in_a_thread_that_is_given_up_is_over_before_its_node_is(wanted):
         trying = asyncio.ensure_future(execute(request))
         if request.tool_call["name"] == "look":
             return await trying
-        await asyncio.to_thread(under_way.wait, 10)
+        assert await asyncio.to_thread(under_way.wait, 10)
         trying.cancel()
         await asyncio.wait({trying})
         noted.append("given up")

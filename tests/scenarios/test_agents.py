@@ -1,8 +1,6 @@
 """Scenarios 21 to 26 on every saver, sync and async, and answered in another process."""
 
 import json
-import subprocess
-import sys
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ import pytest
 
 from pauses.conftest import place_on
 from pauses.ways import SERVER_WAYS, STORAGES, WAYS, OnServer
+from warm import run
 
 from .agent_scenes import SCENES, Play, check
 
@@ -31,15 +30,8 @@ def test_another_process_answers_them_on_every_saver(request, tmp_path):
     names = ["21 edit", "22", "23", "24", "25", "26"]
     ways = cycle((False, True, True, False, False, True, True))  # each scene in both, on one saver or another
     jobs = [_begun(name, place, tmp_path, next(ways)) for place in places for name in names]
-    done = subprocess.run(
-        [sys.executable, "-m", "scenarios.agent_scenes"],
-        cwd=Path(__file__).parents[1],
-        input=json.dumps(jobs),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    program = ["-m", "scenarios.agent_scenes"]
+    done = run(program, cwd=Path(__file__).parents[1], input=json.dumps(jobs), timeout=120)
     assert done.returncode == 0, done.stderr
     for (name, *_), told in zip(jobs, json.loads(done.stdout), strict=True):
         check(name, told, SCENES[name].after)

@@ -1,11 +1,9 @@
 """Scenario 11: what was fetched before the question is fetched once, however often the node is resumed."""
 
-import subprocess
-import sys
-
 import pytest
 
 from signoff.types import Command
+from warm import run
 
 from .conftest import EXAMPLES
 
@@ -48,6 +46,7 @@ with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
 """
     shown = ""
     for turn in ("ask", "amount", "when"):
-        command = [sys.executable, "-c", program, str(tmp_path / "advice.db"), turn]
-        shown += subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        done = run(["-c", program, tmp_path / "advice.db", turn])
+        assert done.returncode == 0, done.stderr
+        shown += done.stdout
     assert [shown.count(work) for work in ("fetching", "analysing", "choosing")] == [1, 1, 1]

@@ -1,14 +1,14 @@
 """Scenarios 15 and 16: other processes answer and read; of four that answer at once, one wins."""
 
-import subprocess
-import sys
+from warm import run
 
 from .conftest import EXAMPLES
 
 
 def shown_by(name):
-    command = [sys.executable, str(EXAMPLES / f"{name}.py")]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    done = run([EXAMPLES / f"{name}.py"])
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_one_process_asks_another_answers_a_third_reads():
