@@ -16,8 +16,8 @@ _OPENING = """\
 Written by `make bench` from its last run ([the figures](../bench/results.json)); do not edit.
 
 The same programs run on signoff and on LangGraph, in one process, taking turns. A ratio says how many times less
-signoff needs: the CPU time of all threads, or the time on the wall where waiting is the point. Ratios hold from machine
-to machine, times do not.
+signoff needs: the CPU time of all threads, or the time on the wall where waiting is the point. Ratios differ less
+from machine to machine than times do; counts do not differ.
 """
 
 _METHOD = """\
