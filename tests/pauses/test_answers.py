@@ -229,3 +229,12 @@ def test_a_node_that_asks_something_else_when_it_runs_again_is_told_of_once(
     said = [record.getMessage() for record in caplog.records if record.name == "signoff"]
     assert len(said) == warnings
     assert all("'review' asked 'Send draft 1?'" in one and "asks 'Send draft 2?'" in one for one in said)
+
+
+def test_it_is_told_of_that_too_if_the_words_begin_alike(open_app, caplog, monkeypatch):
+    monkeypatch.setattr("signoff.drivers.asking._warned_of", set())
+    numbers = count(1)
+    app = open_app(line(review=lambda state: {"log": [interrupt(f"{'Send it? ' * 20}{next(numbers)}")]}))
+    app.invoke(NEW)
+    app.invoke(Command(resume="yes"))
+    assert len([record for record in caplog.records if record.name == "signoff"]) == 1

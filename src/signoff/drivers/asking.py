@@ -70,7 +70,7 @@ def _as_said(scope: "Scope", payload: str) -> str:
 
 def id_of(scope: "Scope", place: int | str) -> str:
     """The id of a question."""
-    return ids.question_id(asker_id(scope), place)
+    return ids.question_id(pending.asker_id(scope.task, scope.host.run.known), place)
 
 
 def asker_id(scope: "Scope") -> str:
@@ -166,6 +166,8 @@ _warned_of: set[str] = set()
 
 def _warn_of_other_words(node: str, then: Origin, value: Any) -> None:
     """Say once for a node that it has got the answer to other words than it asks by now."""
+    if type(value) is str and then.get("shown") == repr(value):
+        return  # a short text, which is shown whole: as mostly
     if then.get("payload", "") in ("", digest(value)):
         return
     _warned_of.add(node)

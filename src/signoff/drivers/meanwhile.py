@@ -138,14 +138,15 @@ def _says(then: Origin, value: Any, here: "Here") -> bool:
 
 def _has_changed(scope: "Scope", id: str, answer: Answer, *, of_call: bool = False) -> bool:
     """Whether others have changed the state since a task, or a call of it, has asked what this is the answer to."""
-    run, task, known = scope.host.run, scope.task.of_step, scope.host.run.known
-    asked = answer.get("asked")
+    run, asked = scope.host.run, answer.get("asked")
+    known = run.known
     if asked is not None and "is_edited" in asked:
         # By hand. What it is asking, and is answered now, it may not ask any more: then the run ends.
         return "is_taken" in asked or known is None or all(one.id != id for one in known.asked_by(scope.task))
     goes_on = run.program.pauses_branch
     if not goes_on and (known is None or not known.beside):
         return False
+    task = scope.task.of_step
     if not task.reads_state:
         return False
     then = origin_of(answer)

@@ -173,7 +173,8 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
 
 def asker_id(task: Task, known: Pending | None) -> str:
     """The task that questions are named after: the one that asks, or that it replaces after an update by a person."""
-    return task.id if known is None else known.renamed.get(task.id, task.id)
+    id = task.id
+    return known.renamed.get(id, id) if known is not None and known.renamed else id
 
 
 def in_records(records: Iterable[Record]) -> Pending:
