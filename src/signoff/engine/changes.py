@@ -1,6 +1,6 @@
 """A changed program: noticed before it goes on where another one stopped."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Any
 
 from signoff.constants import TASKS, TRIGGER
@@ -8,7 +8,7 @@ from signoff.engine.fitting import has_opened, parts_of_join
 from signoff.engine.ids import BESIDE, stateful_ns
 from signoff.engine.origin import Origin
 from signoff.engine.pending import Pending
-from signoff.engine.plan import due_nodes, untouched, waiting_nodes
+from signoff.engine.plan import due_nodes, sent_to, untouched, waiting_nodes
 from signoff.engine.program import Program
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -20,7 +20,7 @@ def check_nodes(run: Run, state: State) -> None:
     program = run.program
     gone = due_and_gone(program, state)
     if TASKS in state.values:
-        gone += [send.node for send in state.values[TASKS] if send.node not in program.nodes]
+        gone += sorted(sent_to(state.values[TASKS]) - program.nodes.keys())
     if state.gone:
         gone += [name.removeprefix(TRIGGER) for name in state.gone if name.startswith(TRIGGER)]
     if gone:
@@ -49,10 +49,10 @@ def due_and_gone(program: Program, state: State) -> list[str]:
     return [name.removeprefix(TRIGGER) for name in unknown if name.startswith(TRIGGER)] if unknown else []
 
 
-def check_asking(run: Run, due: Container[str], known: Pending) -> None:
+def check_asking(run: Run, due: Mapping[str, Any], known: Pending) -> None:
     """Refuse to go on if a node that waits for an answer is gone. Those that are due go by their ids."""
-    gone = [id for id in known.asked if id not in due]
-    if gone:
+    if not known.asked.keys() <= due.keys():
+        gone = [id for id in known.asked if id not in due]
         question = known.asked[gone[0]][0]
         where = (question.origin or {}).get("path", "?")
         asked = f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}"

@@ -1,18 +1,20 @@
 """What is due when a run goes on: hundreds of tasks, perhaps, of which few have to run."""
 
-from collections.abc import Container, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, groupby
+from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.constants import PULL, TASKS
 from signoff.engine import pending
 from signoff.engine.at_edges import at_edges
 from signoff.engine.changes import check_asking, check_joins, check_nodes, check_readable
 from signoff.engine.handling import handler_task, with_handlers
 from signoff.engine.ids import send_digests
-from signoff.engine.origin import is_settled
+from signoff.engine.origin import unsettled
 from signoff.engine.pending import Pending
-from signoff.engine.plan import due_nodes, next_tasks
-from signoff.engine.program import Node
+from signoff.engine.plan import due_nodes, next_tasks, sent_to
+from signoff.engine.program import Node, Write
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
@@ -30,9 +32,12 @@ def due_by_id(run: Run, state: State) -> Due:
     place, nodes = state.place, program.nodes
     due = {place + nodes[name].digest: nodes[name] for name in due_nodes(program, state)}
     if sends := state.values.get(TASKS):
-        for send, digest in zip(sends, send_digests(len(sends)), strict=False):
-            if send.node in nodes:
-                due[place + digest] = nodes[send.node]
+        ids = [place + digest for digest in send_digests(len(sends))[: len(sends)]]
+        named = sent_to(sends)
+        if len(named) == 1 and named <= nodes.keys():
+            due |= dict.fromkeys(ids, nodes[named.pop()])
+        else:
+            due |= {id: nodes[send.node] for id, send in zip(ids, sends, strict=True) if send.node in nodes}
     return due
 
 
@@ -54,14 +59,14 @@ def row_of(run: Run, state: State, due: Due) -> Row:
         return sorted_out(run, planned(run, state))
     row: list[Task | Outcome] = []
     ids, begin = list(due), 0
-    for task in planned(run, state, _unsettled(run, due, known)):
+    for task in planned(run, state, _have_to_run(run, due, known)):
         place = ids.index(task.id, begin)
         row += [*_settled(state, due, known, ids[begin:place]), task]
         begin = place + 1
     return [*row, *_settled(state, due, known, ids[begin:])]
 
 
-def planned(run: Run, state: State, only: Container[str] | None = None) -> list[Task]:
+def planned(run: Run, state: State, only: Collection[str] | None = None) -> list[Task]:
     """The tasks that are due, or only some, where a thread goes on. What they could read before, they still can."""
     try:
         tasks = next_tasks(run.program, state, run.stop, only)
@@ -88,19 +93,11 @@ def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:
     return row
 
 
-def _unsettled(run: Run, due: Due, known: Pending) -> set[str]:
-    """The ids of the tasks that have to run: neither have they finished, nor do they just wait for an answer."""
-    asked, results, given = known.asked, known.results, run.answers
-    found: set[str] = set()
-    for id in due:
-        if id in results:
-            continue
-        if id not in asked:
-            found.add(id)
-            continue
-        for question in asked[id]:
-            if question.id in given or not is_settled(question):
-                found.add(id)
+def _have_to_run(run: Run, due: Due, known: Pending) -> set[str]:
+    """The ids of the tasks that neither have finished, nor just wait for an answer."""
+    asked, results = known.asked, known.results
+    found = due.keys() - asked.keys() - results.keys()
+    found.update(id for id in unsettled(asked, run.answers) if id in due and id not in results)
     return found
 
 
@@ -108,13 +105,18 @@ def _settled(state: State, due: Due, known: Pending, ids: Sequence[str]) -> Iter
     """What tasks that need not run came to. Of neighbours with one node, those that have finished are one outcome."""
     results, asked = known.results, known.asked
     for node, group in groupby(ids, due.__getitem__):
-        task, neighbours = Task(node, None, (PULL, node.name), (), state), list(group)
-        done = [id for id in neighbours if id in results]
+        task = Task(node, None, (PULL, node.name), (), state)
+        done: list[list[Write]] = []
+        questions: list[Interrupt[Any]] = []
+        for id in group:
+            if id in results:
+                done.append(results[id])
+            else:
+                questions += asked[id]
         if done:
-            yield Outcome(task, [write for id in done for write in results[id]], is_known=True)
-        if len(done) < len(neighbours):
-            waiting = [id for id in neighbours if id not in results]
-            yield Outcome(task, questions=tuple([one for id in waiting for one in asked[id]]), is_known=True)
+            yield Outcome(task, [*chain.from_iterable(done)], is_known=True)
+        if questions:
+            yield Outcome(task, questions=tuple(questions), is_known=True)
 
 
 def _is_plain(run: Run, state: State) -> bool:

@@ -37,6 +37,9 @@ def node_digest(name: str) -> str:
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
+_SENT = "5e"
+"""What the digests of Sends begin with."""
+
 _digests: Sequence[str] = ()
 _MOST_KEPT = 10_000
 """For how many Sends the digests are kept; for more of them, they are made each time."""
@@ -48,10 +51,15 @@ def send_digests(count: int) -> Sequence[str]:
     digests = _digests
     if len(digests) < count:
         is_kept = count <= _MOST_KEPT
-        digests = [f"5e{place:010x}" for place in range(2 * count if is_kept else count)]
+        digests = [f"{_SENT}{place:010x}" for place in range(2 * count if is_kept else count)]
         if is_kept:
             _digests = digests
     return digests
+
+
+def place_of_send(task_id: str) -> int:
+    """The place of the Send that has brought a task, by the task's id; -1 if it was a node that has."""
+    return int(task_id[26:], 16) if task_id.startswith(_SENT, 24) else -1
 
 
 def place_in_step(task_id: str, checkpoint_id: str) -> str:

@@ -4,7 +4,7 @@ A question is the same if it has the same key, or the same place in its task and
 payload says now. Where the code was changed meanwhile, the call site says nothing, and the payload has to be equal.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypedDict
 
@@ -68,10 +68,17 @@ def by_itself(question: Interrupt[Any]) -> Interrupt[Any]:
     return replace(question, origin={name: one for name, one in (question.origin or {}).items() if name not in beside})
 
 
-def is_settled(question: Interrupt[Any]) -> bool:
-    """Whether the task that asks just waits for the answer. Else it runs: it may ask something else, or nothing."""
-    asked = question.origin
-    return not asked or not ("is_edited" in asked or "is_beside_failure" in asked or "is_beside_change" in asked)
+def unsettled(asked: Mapping[str, Iterable[Interrupt[Any]]], answers: Container[str]) -> set[str]:
+    """Those of some tasks, by id, that do not just wait for an answer: it has come, or they may ask something else."""
+    found: set[str] = set()
+    for id, questions in asked.items():
+        for one in questions:
+            then = one.origin
+            if one.id in answers or (
+                then and ("is_edited" in then or "is_beside_failure" in then or "is_beside_change" in then)
+            ):
+                found.add(id)
+    return found
 
 
 def beside(questions: Iterable[Interrupt[Any]]) -> tuple[Interrupt[Any], ...]:

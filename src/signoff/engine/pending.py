@@ -20,7 +20,7 @@ from signoff.constants import (
     TAKEN_BACK,
 )
 from signoff.engine import ids
-from signoff.engine.origin import Origin, by_itself, is_settled
+from signoff.engine.origin import Origin, by_itself, unsettled
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Record, Task
 from signoff.errors import ParentCommand
@@ -151,13 +151,13 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
     known = Pending()
     results, asked, answers = known.results, known.asked, known.answers
     for task_id, channel, value in writes or ():
-        if channel not in _NOT_RESULTS:
+        if channel == INTERRUPT and type(value) is tuple and value:
+            asked[task_id] = value
+        elif channel not in _NOT_RESULTS:
             if task_id in results:
                 results[task_id].append((channel, value))
             else:
                 results[task_id] = [(channel, value)]
-        elif channel == INTERRUPT and type(value) is tuple and value:
-            asked[task_id] = value
         elif channel == RESUME:
             answers.update(value)
         elif channel == CALLED and type(value) is str:
@@ -232,11 +232,8 @@ def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | No
     if id in known.results:
         return _finished(task, known)
     questions = known.asked_by(task)
-    if not questions:
+    if not questions or unsettled({id: questions}, answers):
         return None
-    for question in questions:
-        if question.id in answers or not is_settled(question):
-            return None
     return Outcome(task, questions=questions, is_known=True)
 
 
@@ -274,10 +271,11 @@ def all_asked(known: Pending) -> list[Interrupt[Any]]:
     return [question for questions in known.asked.values() for question in questions]
 
 
-def open_questions(due: Iterable[str], known: Pending, answers: dict[str, Any]) -> list[Interrupt[Any]]:
-    """The questions of unfinished tasks, by their ids, that nobody has answered yet."""
-    asked, waiting = known.asked, known.waiting()
-    return [one for id in due if id in waiting for one in asked[id] if one.id not in answers] if waiting else []
+def open_questions(known: Pending, answers: dict[str, Any]) -> list[Interrupt[Any]]:
+    """The questions of unfinished tasks that nobody has answered yet."""
+    over = known.results.keys() | known.failures.keys() if known.failures else known.results
+    asked = known.asked.items()
+    return [one for id, questions in asked if id not in over for one in questions if one.id not in answers]
 
 
 def _as_tuple(value: Any) -> Questions:

@@ -1,10 +1,10 @@
 """Planning: which tasks are due at a state."""
 
-from collections.abc import Container
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from signoff.constants import MISSING, PULL, PUSH, TASKS, WAITING
-from signoff.engine.ids import send_digests
+from signoff.engine.ids import place_of_send, send_digests
 from signoff.engine.program import Node, Program
 from signoff.engine.state import State
 from signoff.engine.task import Task
@@ -14,7 +14,7 @@ _BY_SEND = (PUSH,)
 
 
 def next_tasks(
-    program: Program, state: State, stop: int, only: Container[str] | None = None, *, reads: bool = True
+    program: Program, state: State, stop: int, only: Collection[str] | None = None, *, reads: bool = True
 ) -> list[Task]:
     """The tasks that are due, or only those with certain ids, in the order in which their writes will be folded.
 
@@ -106,16 +106,16 @@ def untouched(ns: str) -> str:
     return "Nothing of the nested graph was run" if ns else "Nothing was run"
 
 
-def _add_pushed(program: Program, state: State, tasks: list[Task], only: Container[str] | None) -> None:
+def sent_to(sends: Iterable[Any]) -> set[str]:
+    """The nodes that Sends go to, by name: mostly it is one."""
+    return {send.node for send in sends}
+
+
+def _add_pushed(program: Program, state: State, tasks: list[Task], only: Collection[str] | None) -> None:
     """The tasks that Sends ask for. There may be thousands."""
     nodes, sends = program.nodes, state.values[TASKS]
-    place, digests = state.place, send_digests(len(sends))
-    wanted = (
-        range(len(sends))
-        if only is None
-        else [index for index, digest in enumerate(digests[: len(sends)]) if place + digest in only]
-    )
-    for index in wanted:
+    digests, places = send_digests(len(sends)), range(len(sends))
+    for index in places if only is None else sorted(place for id in only if (place := place_of_send(id)) in places):
         send = sends[index]
         if send.node not in nodes:
             raise UnknownNode(f"A Send names the node {send.node!r}, which the {program.shown} does not have.")

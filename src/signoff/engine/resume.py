@@ -154,7 +154,7 @@ def _obey(
     writes = run.program.map_command(command) if command.goto or command.update is not None else []
     writes = [*late, *writes]
     known = run.known
-    questions = pending.open_questions(due, known, run.answers) if known is not None else []
+    questions = pending.open_questions(known, run.answers) if known is not None else []
     if command.goto:
         _check_goto(run, command, due, questions)
     is_at_breakpoint = bool(is_stopped and due) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))

@@ -131,7 +131,7 @@ def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
     if not known.asked:
         return input
     # Also what nodes ask that are gone by now: nobody can answer it here, but it is not to be dropped unseen.
-    questions = pending.open_questions(known.asked, known, run.answers)
+    questions = pending.open_questions(known, run.answers)
     answered = unfinished(known)
     if not questions and not answered:
         return input

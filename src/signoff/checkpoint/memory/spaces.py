@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from copy import copy
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from signoff.checkpoint import metadata as _metadata
@@ -15,8 +16,10 @@ __all__ = ["Space", "WholeMoment"]
 WHOLE_EVERY = 64
 """After how many moments all values are noted again, so that an old one is found quickly."""
 
-Kept = dict[str, tuple[str, str, dict[int, PendingWrite]]]
-"""task id -> (path, task id, index -> (task id, channel, value), in the order of the indexes): so they can be sorted"""
+Kept = dict[str, tuple[str, str, tuple[PendingWrite, ...], tuple[int, ...]]]
+"""task id -> (path, task id, its writes as (task id, channel, value), their indexes in order): so they can be sorted"""
+
+_writes_of = itemgetter(2)
 
 Whole = tuple[Mapping[str, Any], Mapping[str, Any]]
 """All values of a moment, and their versions."""
@@ -124,7 +127,7 @@ class Space:
         if not isinstance(records, dict):
             # In order, so that it takes little to put it in order again, with what is added.
             records = self.writes[id] = {one[1]: one for one in sorted(_merged({}, records).values())}
-        return chain.from_iterable([writes.values() for _, _, writes in sorted(records.values())])
+        return chain.from_iterable(map(_writes_of, sorted(records.values())))
 
     def drop(self, ids: Set[str]) -> None:
         """Forget checkpoints. Where a parent goes, the history begins."""
@@ -156,8 +159,7 @@ class Space:
         """The same in another thread."""
         other = Space(thread_id, self.ns)
         other.moments = {id: copy(moment) for id, moment in self.moments.items()}
-        other.writes = {id: _merged({}, records) if not isinstance(records, dict) else _copied(records)
-                        for id, records in self.writes.items()}  # fmt: skip
+        other.writes = {id: copy(records) for id, records in self.writes.items()}
         other.newest = self.newest
         other.values, other.versions = dict(self.values), dict(self.versions)
         return other
@@ -182,14 +184,13 @@ def _merged(kept: Kept, records: Iterable[Any]) -> Kept:
             for index, (channel, value) in enumerate(writes)
         }
         if task_id in kept:
-            path, _, before = kept[task_id]
+            path, _, written, indexes = kept[task_id]
+            before = dict(zip(indexes, written, strict=True))
             indexed = before | {index: one for index, one in indexed.items() if index < 0 or index not in before}
-        kept[task_id] = path, task_id, dict(sorted(indexed.items())) if len(indexed) > 1 else indexed
+        if len(indexed) > 1:
+            indexed = dict(sorted(indexed.items()))
+        kept[task_id] = path, task_id, (*indexed.values(),), (*indexed,)
     return kept
-
-
-def _copied(kept: Kept) -> Kept:
-    return {task_id: (path, task_id, dict(writes)) for task_id, (path, _, writes) in kept.items()}
 
 
 class WholeMoment(Moment):
