@@ -82,9 +82,9 @@ NOTES: Sequence[Note] = (
         rows=("100 parallel questions, one by one",),
         evidence="Every answer looks at all hundred tasks: what each has written, that it still waits, and for what. "
         "That is three quarters of it, and nearly all of that is the engine's.",
-        tried="One pass over what was saved instead of seven; tasks that need not run are not made; what is due is told "
-        "from the ids of tasks, all at once where Sends go to one node. The passes by itertools and operator instead "
-        "of comprehensions: a third fewer bytecodes, and 3 % more instructions.",
+        tried="One pass over what was saved instead of seven; tasks that need not run are not made, and those that "
+        "have to are told by their ids. The passes by itertools and operator instead of comprehensions: a third fewer "
+        "bytecodes, and 3 % more instructions.",
     ),
     Note(
         rows=("@task call, memory", "@task call, SQLite FULL, async, in parallel"),
