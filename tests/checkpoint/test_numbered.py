@@ -9,6 +9,7 @@ import pytest
 from signoff._sqlite.connection import connect
 from signoff._sqlite.numbered import CONNECTION, _Connection
 from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.testing.conformance import savers
 
 
 @pytest.fixture(params=[CONNECTION, _Connection])
@@ -25,6 +26,12 @@ def test_values_by_number_and_in_order_mean_the_same(conn):
     conn.executemany("INSERT INTO pairs VALUES (?1, ?1 || ?2)", [("a", "b"), ("c", "d")])
     conn.executemany("INSERT INTO pairs VALUES (?, ?)", iter([("e", "f")]))
     assert conn.execute("SELECT * FROM pairs").fetchall() == [("a", "ab"), ("c", "cd"), ("e", "f")]
+
+
+@pytest.mark.parametrize("check", [*savers.CHECKS, *savers.OWN_CHECKS, *savers.LOG_CHECKS], ids=str)
+def test_a_saver_that_gives_them_by_name_keeps_its_promises(check, openers, monkeypatch):
+    monkeypatch.setattr("signoff._sqlite.connection.CONNECTION", _Connection)
+    check(savers.World(openers["sqlite"]))
 
 
 def test_connections_are_plain_ones_on_every_other_version():

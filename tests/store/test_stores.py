@@ -2,6 +2,7 @@
 
 import pytest
 
+from signoff._sqlite.numbered import _Connection
 from signoff.errors import NotStorable
 from signoff.store.base import PutOp
 from signoff.testing.conformance import stores
@@ -10,6 +11,12 @@ from signoff.testing.conformance import stores
 @pytest.mark.parametrize("check", stores.CHECKS, ids=str)
 def test_the_promise(check, world):
     check(world)
+
+
+@pytest.mark.parametrize("check", stores.CHECKS, ids=str)
+def test_it_is_kept_where_sqlite_is_given_values_by_name(check, openers, clock, monkeypatch):
+    monkeypatch.setattr("signoff._sqlite.connection.CONNECTION", _Connection)  # as Python 3.12.0 to 3.12.3 want it
+    check(stores.World(openers["sqlite"], clock))
 
 
 def endless():

@@ -1,7 +1,8 @@
 """Statements with `?1`, where Python takes that for a name.
 
 Versions 3.12.0 to 3.12.3 warn of every such statement that is given its values in order. There connections give them by
-name, those that are opened here and those of others; on any other version they are plain ones.
+name, those that are opened here and those of others; on any other version they are plain ones. A number that is left
+out has no name: a statement uses all of them, from 1 on.
 """
 
 import sqlite3

@@ -93,7 +93,7 @@ def _all_schemas(graph: Description) -> list[Schema]:
                 f"The input_schema of node {name!r} is {spec.schema!r}. Give a type, such as a TypedDict."
             )
         if spec.schema is not None and spec.schema not in known.others:
-            known.others[spec.schema] = read_schema(spec.schema)
+            known.others[spec.schema] = known.of(spec.schema) or read_schema(spec.schema)
     return [known.state, known.input, known.output, *known.others.values()]
 
 

@@ -20,6 +20,10 @@ class Schemas:
     context: Any = None
     others: dict[Any, Schema] = field(default_factory=dict)
 
+    def of(self, type_: Any) -> Schema | None:
+        """The schema of the graph that a type is: most nodes read the whole state."""
+        return next((one for one in (self.state, self.input, self.output) if one.type is type_), None)
+
 
 class Description:
     """The nodes of a graph, the ways between them, and the types of what they share."""

@@ -110,22 +110,21 @@ HEAD_AND_WRITTEN = f"SELECT ({_HEAD}), * FROM ({_WRITTEN.format(head=f'({_HEAD})
 
 STANDING = f"SELECT (SELECT epoch FROM signoff_threads WHERE thread_id = ?1), * FROM ({HEAD_AND_WRITTEN})"
 
-_AS_SEEN = f"({_HEAD}) IS ?3 AND ({_WRITTEN.format(head='?3')}) = (?4, ?5)"
+_AS_SEEN = f"({_HEAD}) IS ?2 AND ({_WRITTEN.format(head='?2')}) = (?3, ?4)"
 
 # A run that asks again for the thread that it has, since it has not heard of it, still has it.
 _TAKE = f"""
-    UPDATE signoff_threads SET epoch = ?8, holder = ?6, expires_at = ?7
-    WHERE thread_id = ?1 AND (epoch = ?2 AND {_AS_SEEN} OR epoch = ?8 AND holder = ?6)
+    UPDATE signoff_threads SET epoch = ?7, holder = ?5, expires_at = ?6
+    WHERE thread_id = ?1 AND (epoch = ?8 AND {_AS_SEEN} OR epoch = ?7 AND holder = ?5)
 """
 
-# The parameter for the epoch that was seen is not used: there is none yet. If the thread does not stand as it was seen,
-# there is no epoch either, and no row.
+# No epoch was seen. If the thread does not stand as it was seen, there is no new one either, and no row.
 _TAKE_FIRST = f"""
     INSERT OR IGNORE INTO signoff_threads (thread_id, epoch, holder, expires_at) VALUES (?1, (
-        SELECT ?8 WHERE {_AS_SEEN}
-        OR EXISTS (SELECT 1 FROM signoff_threads WHERE thread_id = ?1 AND epoch = ?8 AND holder = ?6)
-    ), ?6, ?7)
-    ON CONFLICT (thread_id) DO UPDATE SET expires_at = ?7 WHERE epoch = ?8 AND holder = ?6
+        SELECT ?7 WHERE {_AS_SEEN}
+        OR EXISTS (SELECT 1 FROM signoff_threads WHERE thread_id = ?1 AND epoch = ?7 AND holder = ?5)
+    ), ?5, ?6)
+    ON CONFLICT (thread_id) DO UPDATE SET expires_at = ?6 WHERE epoch = ?7 AND holder = ?5
 """
 
 _HAS = "SELECT 1 FROM signoff_threads WHERE thread_id = ? AND epoch = ?"
@@ -178,8 +177,9 @@ def _lease(hold: Hold, until: Callable[[], float]) -> Expect:
     lease, ends = hold
     if hold.takes:
         holder = None if ends else lease.holder
-        take = _TAKE_FIRST if lease.seen[0] is None else _TAKE
-        params = (lease.thread_id, *lease.seen, holder, until(), next_epoch(lease, lease.seen[0]))
+        epoch, *stood = lease.seen
+        params = (lease.thread_id, *stood, holder, until(), next_epoch(lease, epoch))
+        take, params = (_TAKE_FIRST, params) if epoch is None else (_TAKE, (*params, epoch))
         return made(Expect, (take, params, lambda: moved(lease)))
     return made(Expect, (_GIVE_BACK if ends else _HAS, (lease.thread_id, lease.epoch), lambda: lost(lease)))
 
