@@ -1801,3 +1801,51 @@ def test_nothing_more_of_a_step_begins_after_one_of_its_tasks_has_failed(is_asyn
     theirs, ours = both(program, is_async)
     assert theirs in ([["fail", "work"]], [["fail"]])
     assert ours == [["fail"]]
+
+
+@WAYS
+def test_a_call_that_is_made_again_by_a_task_that_is_tried_again_has_its_id(is_async):
+    """LangGraph shows another call; the first never came to an end there."""
+
+    def program(lib):
+        failures = iter([Boom("no")])
+
+        @lib.task
+        def look_up(number):
+            for failure in failures:
+                raise failure
+            return number
+
+        def price(number):
+            return look_up(number).result()
+
+        policy = lib.RetryPolicy(initial_interval=0.001, jitter=False, retry_on=Boom)
+        again = lib.task(retry_policy=policy)(price)
+        events = lib.flow(lambda number: again(number).result()).stream(7, thread(), mode="tasks")
+        yield len({event["id"] for event in events if event["name"] == "look_up"})
+
+    theirs, ours = both(program, is_async)
+    assert (theirs, ours) == ([2], [1])
+
+
+@WAYS
+def test_a_task_that_has_failed_and_asks_by_now_is_shown_with_its_question(is_async):
+    """LangGraph shows the error of before."""
+
+    def program(lib):
+        failures = iter([Boom("no")])
+
+        def pay(amount):
+            for failure in failures:
+                raise failure
+            return lib.interrupt(amount)
+
+        app = lib.flow(pay, checkpointer=lib.saver())
+        app.invoke(7, thread(), fails=True)
+        app.invoke(None, thread())
+        first, *_ = app.stream(lib.Command(resume="yes"), thread(), mode="checkpoints")
+        shown = first["tasks"][0]
+        yield "error" in shown, [question["value"] for question in shown.get("interrupts", ())]
+
+    theirs, ours = both(program, is_async)
+    assert (theirs, ours) == ([(True, [])], [(False, [7])])
