@@ -1,13 +1,13 @@
 """A signal whose handler raises, heard at any moment behind a task that has finished: that is not run again."""
 
 import operator
-from collections import Counter
 from collections.abc import Callable
 from typing import Annotated, Any, TypedDict
 
 import pytest
 
 from interrupting import interrupted_at
+from pauses.programs import Works
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.func import task
 from signoff.graph import START, StateGraph
@@ -24,18 +24,8 @@ class Log(TypedDict):
     log: Annotated[list[str], operator.add]
 
 
-class Work:
-    """Nodes that count how often they have run."""
-
-    def __init__(self) -> None:
-        self.done: Counter[str] = Counter()
-
-    def node(self, name: str) -> Callable[[Log], Any]:
-        def work(state: Log) -> Any:
-            self.done[name] += 1
-            return {"log": [name]}
-
-        return work
+class Work(Works):
+    """Graphs of nodes that count how often they ran."""
 
     def side_by_side(self, names: str, last: str) -> Any:
         graph = StateGraph(Log).add_node(last, self.node(last))

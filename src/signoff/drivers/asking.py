@@ -70,7 +70,7 @@ def _as_said(scope: "Scope", payload: str) -> str:
 
 def id_of(scope: "Scope", place: int | str) -> str:
     """The id of a question."""
-    return ids.question_id(pending.asker_id(scope.task, scope.host.run.known), place)
+    return ids.question_id(asker_id(scope), place)
 
 
 def asker_id(scope: "Scope") -> str:

@@ -141,9 +141,13 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def save(self, commits: Sequence[Commit], lease: Lease | None = None, *, ends: bool = False) -> None:
         """Prepare and store commits in one go. On the way of every step, which mostly is one commit of plain values."""
         commit = commits[0] if len(commits) == 1 and not ends and self.lease_s is None else None
-        if commit is None or commit.filing is not None or lease is None or lease.epoch == 0:
-            return self.store(self.prepare(commits), lease, ends=ends)
-        if not is_plain(self._plain, commit):
+        if (
+            commit is None
+            or commit.filing is not None
+            or lease is None
+            or lease.epoch == 0
+            or not is_plain(self._plain, commit)
+        ):
             return self.store(self.prepare(commits), lease, ends=ends)
         _, ns, parent_id = commit.place
         with self._lock:
