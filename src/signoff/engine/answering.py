@@ -58,10 +58,10 @@ def answer_commit(place: tuple[str, str, str], records: Sequence[TaskWrites], an
     return Commit(place, records, filing=Filing(closed=list(answered)))
 
 
-def open_at(known: Pending) -> list[Interrupt[Any]]:
+def open_at(known: Pending) -> dict[str, Interrupt[Any]]:
     """The questions that are open at a checkpoint, as far as its writes tell: without the program that asked."""
     given = known.answers
-    return [question for question in _asked(known) if question.id not in given]
+    return {question.id: question for question in _asked(known) if question.id not in given}
 
 
 def undelivered(known: Pending) -> dict[str, StoredAnswer]:
@@ -78,7 +78,7 @@ def unfinished(known: Pending) -> dict[str, StoredAnswer]:
 
 def left_behind(known: Pending) -> list[str]:
     """The questions of a checkpoint that whoever goes back leaves there: open, or answered and not gone on with."""
-    return [*(question.id for question in open_at(known)), *unfinished(known)]
+    return [*open_at(known), *unfinished(known)]
 
 
 def replaced(known: Pending) -> list[str]:

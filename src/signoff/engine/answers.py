@@ -1,6 +1,7 @@
 """Answers: which question a resume value is for, and whether it may have it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, TypedDict
 
 from signoff import forms
@@ -10,6 +11,9 @@ from signoff.constants import MISSING
 from signoff.engine.ids import is_question_id
 from signoff.engine.origin import Origin
 from signoff.errors import AlreadyAnswered, InvalidAnswer
+
+Open = Mapping[str, Interrupt[Any]]
+"""Questions by their ids, in the order in which they were asked."""
 
 SHOWN_OF_ID = 8
 """How much of an id a terminal shows."""
@@ -55,34 +59,37 @@ def origin_of(answer: Answer) -> Origin:
     return asked
 
 
-def bind(resume: Any, questions: Sequence[Interrupt[Any]], *, checks_forms: bool = True) -> dict[str, Any]:
+def bind(resume: Any, questions: Open, *, checks_forms: bool = True) -> dict[str, Any]:
     """The answers by question: a mapping of ids or keys, or a bare value for the only open one. All fit, or none."""
     bound = _bound(resume, questions)
-    for question in [one for one in questions if one.response_schema is not None and one.id in bound]:
-        bound[question.id] = forms.as_data(bound[question.id])
-        if checks_forms:
-            _check(question, bound[question.id])
+    for id, answer in bound.items():
+        question = questions[id]
+        if question.response_schema is not None:
+            bound[id] = forms.as_data(answer)
+            if checks_forms:
+                _check(question, bound[id])
     return bound
 
 
-def names_questions(resume: Any, questions: Sequence[Interrupt[Any]] = ()) -> bool:
+def names_questions(resume: Any, questions: Open = MappingProxyType({})) -> bool:
     """Whether a resume value says which questions it is for: a dict whose keys are all ids, or keys of open ones."""
     if not isinstance(resume, dict) or not resume:
         return False
     others = [name for name in resume if not is_question_id(name)]
-    return not others or {question.key for question in questions if question.key is not None}.issuperset(others)
+    return not others or {one.key for one in questions.values() if one.key is not None}.issuperset(others)
 
 
-def _bound(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
+def _bound(resume: Any, questions: Open) -> dict[str, Any]:
     if names_questions(resume, questions):
         return _by_name(resume, questions)
+    first = next(iter(questions), "")
     if len(questions) == 1:
         if isinstance(resume, dict):
-            _refuse_half_named(resume, questions[0])
-        return {questions[0].id: resume}
+            _refuse_half_named(resume, questions[first])
+        return {first: resume}
     raise InvalidAnswer(
         f"{len(questions)} questions are open, so the answer needs the id of the one it is for: "
-        f"Command(resume={{{questions[0].id!r}: ...}}). {_unknown(resume, questions)}Open are: {_listed(questions)}."
+        f"Command(resume={{{first!r}: ...}}). {_unknown(resume, questions)}Open are: {_listed(questions)}."
         if questions
         else f"There is no open question to give the answer {repr_of(resume)} to. See get_state(config).interrupts."
     )
@@ -106,18 +113,17 @@ def _is_about(name: Any, question: Interrupt[Any]) -> bool:
     return isinstance(name, str) and len(name) >= SHOWN_OF_ID and question.id.startswith(name)
 
 
-def _unknown(resume: Any, questions: Sequence[Interrupt[Any]]) -> str:
+def _unknown(resume: Any, questions: Open) -> str:
     """What to say of a dict that names some questions, and something else."""
     names = resume if isinstance(resume, dict) else {}
     wrong = [name for name in names if not names_questions({name: None}, questions)]
     return f"None has the id or key {', '.join(map(repr, wrong))}. " if wrong else ""
 
 
-def _by_name(resume: dict[str, Any], questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
+def _by_name(resume: dict[str, Any], questions: Open) -> dict[str, Any]:
     bound: dict[str, Any] = {}
-    ids = {question.id for question in questions}
     for name, value in resume.items():
-        meant = [name] if name in ids else [question.id for question in questions if question.key == name]
+        meant = [name] if name in questions else [id for id, question in questions.items() if question.key == name]
         if len(meant) != 1:
             raise InvalidAnswer(
                 f"There is no open question {name!r}{_by_now(name, questions)}. "
@@ -129,9 +135,9 @@ def _by_name(resume: dict[str, Any], questions: Sequence[Interrupt[Any]]) -> dic
     return bound
 
 
-def _by_now(name: str, questions: Sequence[Interrupt[Any]]) -> str:
+def _by_now(name: str, questions: Open) -> str:
     """What to say of a question that says something else by now."""
-    again = next((one for one in questions if one.origin and one.origin.get("first") == name), None)
+    again = next((one for one in questions.values() if one.origin and one.origin.get("first") == name), None)
     return f": the state was changed, and {shown(again.value)} is asked in its place" if again else ""
 
 
@@ -173,9 +179,9 @@ def shown(value: Any) -> str:
     return short_repr(value, 60)
 
 
-def _ids(questions: Sequence[Interrupt[Any]], meant: Sequence[str]) -> str:
-    return ", ".join(f"{one.id!r} ({shown(one.value)})" for one in questions if one.id in meant)
+def _ids(questions: Open, meant: Iterable[str]) -> str:
+    return ", ".join(f"{id!r} ({shown(questions[id].value)})" for id in meant)
 
 
-def _listed(questions: Sequence[Interrupt[Any]]) -> str:
-    return ", ".join(f"{question.key or question.id!r} ({shown(question.value)})" for question in questions)
+def _listed(questions: Open) -> str:
+    return ", ".join(f"{one.key or one.id!r} ({shown(one.value)})" for one in questions.values())

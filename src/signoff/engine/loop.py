@@ -117,7 +117,7 @@ def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]
 def _stop_at_breakpoint(run: Run, state: State) -> Steps[Finish]:
     """The run waits for somebody to look; perhaps for answers, too, where tasks wait beside."""
     known = run.known
-    questions = tuple(pending.open_questions(known, run.answers)) if known is not None else ()
+    questions = tuple(pending.open_questions(known, run.answers).values()) if known is not None else ()
     asked = chunks.pause_chunks(run, state.values, state.values, questions) if questions else []
     if shown := asked + chunks.breakpoint_chunks(run):
         yield Emit(shown)

@@ -271,11 +271,11 @@ def all_asked(known: Pending) -> list[Interrupt[Any]]:
     return [question for questions in known.asked.values() for question in questions]
 
 
-def open_questions(known: Pending, answers: dict[str, Any]) -> list[Interrupt[Any]]:
-    """The questions of unfinished tasks that nobody has answered yet."""
+def open_questions(known: Pending, answers: dict[str, Any]) -> dict[str, Interrupt[Any]]:
+    """The questions of unfinished tasks that nobody has answered yet, in the order in which they were asked."""
     over = known.results.keys() | known.failures.keys() if known.failures else known.results
     asked = known.asked.items()
-    return [one for id, questions in asked if id not in over for one in questions if one.id not in answers]
+    return {one.id: one for id, questions in asked if id not in over for one in questions if one.id not in answers}
 
 
 def _as_tuple(value: Any) -> Questions:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from signoff._words.commands import Command, Send
-from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpoint_config
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPPED
 from signoff.engine import answers, branching, chunks, ids, kept, pending
@@ -154,7 +153,7 @@ def _obey(
     writes = run.program.map_command(command) if command.goto or command.update is not None else []
     writes = [*late, *writes]
     known = run.known
-    questions = pending.open_questions(known, run.answers) if known is not None else []
+    questions = pending.open_questions(known, run.answers) if known is not None else {}
     if command.goto:
         _check_goto(run, command, due, questions)
     is_at_breakpoint = bool(is_stopped and due) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))
@@ -179,23 +178,21 @@ def _obey(
     return bool(writes)
 
 
-def _take_answers(
-    run: Run, questions: Sequence[Interrupt[Any]], given: dict[str, Any], by: str | None, told: str
-) -> list[Record]:
+def _take_answers(run: Run, questions: answers.Open, given: dict[str, Any], by: str | None, told: str) -> list[Record]:
     """Give the run the answers to its questions, and say what is stored of them.
 
     told: the id of what the caller tells the state in the same breath; empty if that is nothing.
     """
     records: list[Record] = []
-    for question in [one for one in questions if one.id in given]:
-        answer, graph = given[question.id], run.program.name
-        records.append(answer_record(question, answer, at=run.terms.now(), graph=graph, by=by, told=told))
+    for id, answer in given.items():
+        at, graph = run.terms.now(), run.program.name
+        records.append(answer_record(questions[id], answer, at=at, graph=graph, by=by, told=told))
     for _, [(_, stored)], _ in records:
         run.answers.update(stored)
     return records
 
 
-def _check_goto(run: Run, command: Command[Any], due: Due, questions: Sequence[Interrupt[Any]]) -> None:
+def _check_goto(run: Run, command: Command[Any], due: Due, questions: answers.Open) -> None:
     """Refuse to go to a node that needs what others have not come to yet."""
     results = run.known.results if run.known is not None else {}
     busy = {node.name for id, node in due.items() if id not in results}
@@ -222,7 +219,7 @@ def _marked(run: Run, state: State, ledger: Ledger, known: Pending, given: dict[
 
 
 def _given(
-    run: Run, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]], is_at_breakpoint: bool
+    run: Run, saved: CheckpointTuple, resume: Any, questions: answers.Open, is_at_breakpoint: bool
 ) -> Steps[dict[str, Any]]:
     """The answers by question; one that nobody waits for is refused, with the reason."""
     resume = run.given or resume  # on a second try, the answer is for the question that was meant first

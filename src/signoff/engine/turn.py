@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from signoff._words.commands import Command
-from signoff._words.questions import Interrupt
 from signoff.constants import INTERRUPT, MISSING, PULL, START, TASKS
 from signoff.engine import answers, chunks, pending
 from signoff.engine.answering import StoredAnswer, unfinished
@@ -136,7 +135,7 @@ def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
     if not questions and not answered:
         return input
     if run.terms.on_pending == "discard":
-        run.discarded = [*(question.id for question in questions), *answered]
+        run.discarded = [*questions, *answered]
         return input
     if questions and run.terms.on_pending == "answer":
         return _as_answer(input)
@@ -164,8 +163,8 @@ def _not_done_yet(run: Run, answered: dict[str, StoredAnswer]) -> QuestionsOpen:
     )
 
 
-def _questions_open(run: Run, questions: list[Interrupt[Any]]) -> QuestionsOpen:
-    listed = ", ".join(f"{question.id!r} ({answers.shown(question.value)})" for question in questions)
+def _questions_open(run: Run, questions: answers.Open) -> QuestionsOpen:
+    listed = ", ".join(f"{id!r} ({answers.shown(question.value)})" for id, question in questions.items())
     return QuestionsOpen(
         f"Thread {run.thread_id!r} waits for {len(questions)} answer(s), so new input was refused: {listed}. Answer "
         'with Command(resume=...); or call with on_pending="answer" to take the input as the answer, or with '

@@ -45,14 +45,14 @@ def _answer(
         raise (yield from refusal(question_id, thread_id))
     saved, standing = yield from look(saver, checkpoint_config(question.thread_id, ""))
     known = pending.by_task(saved.pending_writes if saved else ())
-    asked = {one.id: one for one in open_at(known)}
+    asked = open_at(known)
     if question_id in known.answers:
         raise answers.taken(question_id, known.answers[question_id])
     not_answered = f"Question {question_id!r} was not answered; try again when the run has ended."
     refuse_if_held(question.thread_id, standing, not_answered)
     if saved is None or question_id not in asked:
         raise (yield from refusal(question_id, question.thread_id))
-    value = answers.bind({question_id: value}, list(asked.values()))[question_id]
+    value = answers.bind({question_id: value}, asked)[question_id]
     record = answer_record(asked[question_id], value, at=now(), graph=question.graph, by=by, request=request)
     commit = answer_commit((question.thread_id, "", saved.checkpoint["id"]), [record], [question_id])
     if getattr(saver, "has_questions", False):

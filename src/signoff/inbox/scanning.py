@@ -51,7 +51,7 @@ def heads(saver: Any, visit: Callable[[CheckpointTuple], Any], thread_id: str | 
 
 def questions_at(saved: CheckpointTuple) -> list[Question]:
     """The questions that are open at the head of a thread."""
-    return [_question(saved, one) for one in open_at(pending.by_task(saved.pending_writes))]
+    return [_question(saved, one) for one in open_at(pending.by_task(saved.pending_writes)).values()]
 
 
 def _question(saved: CheckpointTuple, asked: Interrupt[Any]) -> Question:

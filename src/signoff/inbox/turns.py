@@ -1,6 +1,6 @@
 """Turns of a conversation: what a message is for, and the procedure that takes it, once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -141,7 +141,7 @@ class _Turn:
         self.asked = open_at(self.known)
         self.is_at_breakpoint = saved is not None and is_at_breakpoint(saved, self.known)
         self.purpose = self._purpose(program, is_taken)
-        self.question_id = message.question_id or (self.asked[0].id if len(self.asked) == 1 else "")
+        self.question_id = message.question_id or (next(iter(self.asked)) if len(self.asked) == 1 else "")
 
     def _purpose(self, program: Program, is_taken: bool) -> Purpose:
         if is_taken:
@@ -157,7 +157,8 @@ class _Turn:
         if self.message.question_id is None and len(self.asked) > 1:
             raise InvalidAnswer(
                 f"Thread {self.message.thread_id!r} waits for {len(self.asked)} answers, so the message needs the id "
-                f"of the question that it answers: converse(..., question_id=...). Open are: {_listed(self.asked)}."
+                f"of the question that it answers: converse(..., question_id=...). "
+                f"Open are: {_listed(self.asked.values())}."
             )
 
     @property
@@ -202,7 +203,7 @@ def _unseen(message: Message, questions: Sequence[Interrupt[Any]]) -> QuestionsO
     )
 
 
-def _listed(questions: Sequence[Interrupt[Any]]) -> str:
+def _listed(questions: Iterable[Interrupt[Any]]) -> str:
     return ", ".join(f"{one.id!r} ({answers.shown(one.value)})" for one in questions)
 
 
