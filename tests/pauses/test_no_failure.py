@@ -1,8 +1,12 @@
 """Promise 1: no retry, error handler, cache or callback mistakes a pause for a failure."""
 
+import contextlib
+
+import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 
 from signoff.cache.memory import InMemoryCache
+from signoff.errors import SwallowedPause
 from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import CachePolicy, Command, RetryPolicy, interrupt
@@ -66,6 +70,70 @@ def test_an_error_handler_may_ask(open_app):
 
     graph = StateGraph(Log).add_node("fail", fail, error_handler=handle).add_edge(START, "fail")
     goes_on(open_app(graph))
+
+
+def eating(state):
+    try:
+        return {"log": [interrupt("sure?")]}
+    except BaseException:
+        return {"log": ["eaten"]}
+
+
+def turning(state):
+    try:
+        return {"log": [interrupt("sure?")]}
+    except BaseException as pause:
+        raise LookupError("broken") from pause
+
+
+def forgetting(state):
+    with contextlib.suppress(BaseException):
+        interrupt("sure?")
+    raise LookupError("broken")
+
+
+def failing_on_the_way_out(state):
+    try:
+        return {"log": [interrupt("sure?")]}
+    finally:
+        raise LookupError("broken")
+
+
+@pytest.mark.parametrize("node", [eating, turning, forgetting, failing_on_the_way_out])
+def test_a_swallowed_pause_is_neither_tried_again_nor_handled(open_app, node):
+    tries, handled = [], []
+
+    def ask(state):
+        tries.append(1)
+        return node(state)
+
+    def handle(state, error):
+        handled.append(error)
+
+    graph = StateGraph(Log).add_node("ask", ask, retry_policy=AT_ONCE, error_handler=handle).add_edge(START, "ask")
+    app = open_app(graph)
+    with pytest.raises(SwallowedPause, match="Node 'ask' asked 'sure\\?'") as caught:
+        app.invoke(NEW)
+    assert (len(tries), handled) == (1, [])
+    assert ("LookupError('broken')" in str(caught.value)) is (node is not eating)
+    assert app.get_state().next == ("ask",)
+
+
+def test_the_pause_of_a_call_that_is_turned_into_a_failure_pauses(open_app):
+    @task
+    def approve():
+        return interrupt("sure?")
+
+    def work(state):
+        try:
+            return {"log": [approve().result()]}
+        except BaseException as pause:
+            raise LookupError("broken") from pause
+
+    def handle(state):
+        return {"log": ["handled"]}
+
+    goes_on(open_app(StateGraph(Log).add_node("work", work, error_handler=handle).add_edge(START, "work")))
 
 
 ONE, OTHER = ({"configurable": {"thread_id": thread_id}} for thread_id in "12")

@@ -17,6 +17,7 @@ from signoff.constants import (
     TAKEN_BACK,
 )
 from signoff.engine import ids
+from signoff.engine.handling import is_handled
 from signoff.engine.pending import Pending
 from signoff.engine.program import Write
 from signoff.engine.state import without_unsaved
@@ -33,7 +34,7 @@ def stored_outcome(outcome: Outcome, unsaved: frozenset[str], known: Pending | N
         beside: list[Write] = [(INTERRUPT, outcome.beside)] if outcome.beside else []
         error: list[Write] = [(ERROR, repr_of(outcome.error)), *beside]
         # A handler runs on the exception itself, perhaps after a crash, so it has to survive the trip.
-        return [*error, (ERROR_SOURCE, outcome.error)] if outcome.task.node.handler else error
+        return [*error, (ERROR_SOURCE, outcome.error)] if is_handled(outcome) else error
     if outcome.questions is not None or outcome.beside:
         return [(INTERRUPT, outcome.questions or outcome.beside), *_mended(outcome, known)]
     if outcome.signal is not None:

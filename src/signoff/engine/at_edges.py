@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from signoff.constants import NO_WRITES
+from signoff.constants import NO_WRITES, TASKS
 from signoff.engine import ids
 from signoff.engine.pending import Pending
 from signoff.engine.program import Action, Program, Write
@@ -33,12 +33,20 @@ def result_at_edges(task: Task, writes: Sequence[Write]) -> Record:
     return ids.came_to_id(task.id), list(writes) or [(NO_WRITES, None)], task.saved_path
 
 
-def at_edges(task: Task, known: Pending) -> Task:
-    """A task as it goes on: at its edges, if its function has come to its end before."""
-    writes = known.results.get(ids.came_to_id(task.id))
-    if writes is None:
-        return task
-    came_to = Action(task.name, lambda _: writes, runs_inline=True)
-    again = task.retargeted(replace(task.node, action=came_to, updates=list, retry=(), cache=None), task.path)
-    again.id = task.id
-    return again
+def pass_over_functions(tasks: Sequence[Task], program: Program, known: Pending) -> None:
+    """Have tasks begin at their edges whose functions have come to their end before."""
+    for task in tasks:
+        if task.node.branches and (writes := known.results.get(ids.came_to_id(task.id))) is not None:
+            go_to_edges(task, program, writes)
+
+
+def go_to_edges(task: Task, program: Program, writes: Sequence[Write]) -> None:
+    """Have a task begin at its edges: what its function comes to is known."""
+    told = told_in(program, writes)
+    came_to = Action(task.name, lambda _: told, runs_inline=True)
+    task.node = replace(task.node, action=came_to, updates=lambda _: list(writes), cache=None)
+
+
+def told_in(program: Program, writes: Sequence[Write]) -> dict[str, Any]:
+    """What writes say of the state, by key."""
+    return {key: value for key, value in writes if key not in program.listeners and key != TASKS}

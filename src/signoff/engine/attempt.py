@@ -1,5 +1,6 @@
 """One task, from its input to its writes: attempts and retries, the result, the conditional edges."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -7,10 +8,12 @@ from signoff._elsewhere import told_of_theirs
 from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff._words.policies import RetryPolicy
-from signoff.engine.at_edges import is_kept_at_edges, result_at_edges
+from signoff.engine.at_edges import is_kept_at_edges, result_at_edges, told_in
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
 from signoff.engine.given import anew
+from signoff.engine.handling import goes_to_handler, may_be_tried_again
+from signoff.engine.heard import check_heard, is_behind, is_lost, questions_in, swallowed, without_pauses
 from signoff.engine.origin import flagged
 from signoff.engine.pending import Questions, still_asked
 from signoff.engine.program import HandedOver, Program, Write
@@ -20,11 +23,11 @@ from signoff.errors import (
     GraphDrained,
     GraphInterrupt,
     InvalidAnswer,
+    InvalidUpdateError,
     NotStorable,
     OutsideOfRun,
     ParentCommand,
     ProgramChanged,
-    SwallowedPause,
 )
 from signoff.steps import Steps
 
@@ -40,7 +43,7 @@ def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
 
 def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | None:
     """The outcome of a task whose function asks, if nothing inside of it, or beside it, may ask, too."""
-    if scope.calls or scope.failed or scope.beside or _still_asked(task, scope):
+    if scope.calls or scope.failed or scope.beside or scope.refusal is not None or _still_asked(task, scope):
         return None
     scope.pause = None  # its traceback leads to the scope, which would not be freed at once
     return Outcome(task, questions=pause.interrupts, asides=scope.asides)
@@ -53,37 +56,46 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
     while True:
         tries += 1
         try:
-            output = scope.output = yield Call(task.node.action, task.input, task.timeout)
+            try:
+                output = scope.output = yield Call(task.node.action, task.input, task.timeout)
+            except ParentCommand as signal:
+                scope.led_by = signal
             if scope.calls:
                 yield from _settle()
+            check_heard(task, scope)
+            writes = task.node.updates(output) if scope.led_by is None else _told_by(task, scope.led_by)
+            if scope.writes:  # pushed beside it
+                writes = [*scope.writes, *writes]
+            ways = (yield from _ways(task, program, scope, writes)) if task.node.branches else []
+            outcome = Outcome(task, (*writes, *ways, *task.node.edges))
+            outcome.came_to = writes
+            return outcome
+        except GraphInterrupt as pause:
             if scope.refusal is not None:
                 return (yield from _refused(task, scope))
-            if scope.pause is not None:
-                raise _swallowed(task, scope)
-            writes = task.node.updates(output)
-            if scope.writes or task.node.branches:
-                writes = yield from _routed(task, program, scope, writes)
-            return Outcome(task, (*writes, *task.node.edges))
-        except GraphInterrupt as pause:
             return (yield from _paused(task, scope, pause.interrupts))
         except ParentCommand as signal:
-            return (yield from _led_by(task, program, scope, signal))
+            return Outcome(task, signal=_for_those_around(scope, signal))
         except GraphDrained as drained:
             return Outcome(task, signal=drained)
         except (Exception, BaseExceptionGroup) as error:
             if scope.refusal is not None:
                 return (yield from _refused(task, scope))
-            questions = _questions_in(error)
+            questions = questions_in(error)
             if questions is not None:
                 return (yield from _paused(task, scope, questions))
-            failure = _without_pauses(error)
+            failure = without_pauses(error)
             if not isinstance(failure, Exception):
                 return Outcome(task, signal=failure)
             if given is not None:
                 task.input = anew(given)
             failure = _in_our_words(task, failure)
             asked = yield from _all_questions(task, scope, (), fails=True)
-            policy = _policy_for(task, failure)
+            if is_lost(scope.pause, failure, asked):
+                failure = swallowed(task, scope, failure)
+            elif is_behind(scope.pause, failure):
+                return (yield from _paused(task, scope, asked))
+            policy = _policy_for(task, failure) if may_be_tried_again(failure) else None
             if policy is None or tries >= policy.max_attempts:
                 return _failed(task, scope, failure, _once((*asked, *scope.left)))
             scope.try_again(tries + 1)
@@ -145,7 +157,7 @@ def _unkept(questions: Questions, reason: NotStorable) -> NotStorable:
 def _failed(task: Task, scope: Any, error: Exception, questions: Questions) -> Outcome:
     """A task has failed for good. What calls inside of it ask stays asked: it can be answered before that is mended."""
     uncaught = scope.uncaught(error) if scope.failed else []
-    if questions and task.node.handler is not None:
+    if questions and goes_to_handler(task, error):
         return Outcome(task, error=error, asides=uncaught)
     asides = [*scope.asides, *uncaught]
     if not questions:
@@ -171,33 +183,6 @@ def _still_asked(task: Task, scope: Any) -> Questions:
     return () if run.terms.accepts_changes else still_asked(task, run.known, run.answers)
 
 
-def _swallowed(task: Task, scope: Any) -> SwallowedPause:
-    question = scope.pause.interrupts[0]
-    return SwallowedPause(
-        f"Node {task.name!r} asked {question.value!r}, but a bare `except:` or `except BaseException:` in it caught "
-        "the signal that pauses the run; so does a `return` in `finally:`, or gather(..., return_exceptions=True). "
-        "Catch Exception instead, or re-raise GraphBubbleUp."
-    )
-
-
-def _questions_in(error: BaseException) -> Questions | None:
-    """The questions in a group of exceptions, as asyncio.TaskGroup raises it, if there are no failures in it."""
-    if not isinstance(error, BaseExceptionGroup):
-        return None
-    pauses, others = error.split(GraphInterrupt)
-    if pauses is None or (others is not None and any(map(_is_failure, _leaves(others)))):
-        return None
-    return tuple(question for pause in _leaves(pauses) for question in pause.interrupts)
-
-
-def _without_pauses(error: BaseException) -> BaseException:
-    """A failure alone, where a group of exceptions has pauses beside it: these are kept as questions."""
-    if not isinstance(error, BaseExceptionGroup):
-        return error
-    failures = error.split(GraphInterrupt)[1]
-    return error if failures is None else failures
-
-
 def _in_our_words(task: Task, failure: Exception) -> Exception:
     """A failure; of a program that was moved here in part, with what is still to be moved."""
     told = told_of_theirs(f"Node {task.name!r}", failure)
@@ -208,56 +193,43 @@ def _in_our_words(task: Task, failure: Exception) -> Exception:
     return error
 
 
-def _is_failure(beside_pause: BaseException) -> bool:
-    """Whether an exception in a group with a pause came by itself.
-
-    A group that ends by a pause refuses to begin anything more, and whoever begins its coroutines hears of that, if
-    the loop is one on which the first of them has asked by then.
-    """
-    frame = beside_pause.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    module = None if frame is None else frame.tb_frame.f_globals.get("__name__")
-    is_refusal = type(beside_pause) is RuntimeError and module == "asyncio.taskgroups"
-    return isinstance(beside_pause, Exception) and not is_refusal
-
-
-def _leaves(group: BaseExceptionGroup[Any]) -> list[Any]:
-    nested = (_leaves(error) if isinstance(error, BaseExceptionGroup) else [error] for error in group.exceptions)
-    return [leaf for leaves in nested for leaf in leaves]
-
-
-def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> Steps[list[Write]]:
-    """What a result stands for, what was pushed beside it, and where the conditional edges lead.
-
-    They see the state as this task leaves it.
-    """
-    own, is_kept = writes, is_kept_at_edges(program, scope, writes)
-    writes = [*scope.writes, *writes]
-    ahead = preview(program, task.values, writes) if task.node.branches else {}
-    for branch in task.node.branches:
-        seen = branch.read(ahead, task.step, scope.host.run.stop)
-        if branch.sees_result and type(seen) is dict and isinstance(scope.output, dict):
-            seen = {**scope.output, **seen}
-        try:
-            chosen = yield Call(branch.path, seen, concludes=True)
-        except GraphInterrupt:
-            if is_kept:
-                scope.asides.append(result_at_edges(task, own))
-            raise
-        writes += branch.route(chosen)
-    return writes
+def _ways(task: Task, program: Program, scope: Any, came_to: Sequence[Write]) -> Steps[list[Write]]:
+    """Where the conditional edges lead. They see the state as this task leaves it, and all that it has written."""
+    is_kept = is_kept_at_edges(program, scope, came_to)
+    output = scope.output if isinstance(scope.output, dict) else told_in(program, came_to)
+    ahead = preview(program, task.values, came_to)
+    ways: list[Write] = []
+    try:
+        for branch in task.node.branches:
+            seen = branch.read(ahead, task.step, scope.host.run.stop)
+            if branch.sees_result and type(seen) is dict:
+                seen = {**output, **seen}
+            ways += branch.route((yield Call(branch.path, seen, concludes=True)))
+        if scope.calls:
+            yield from _settle()
+    except GraphInterrupt:
+        if is_kept:
+            scope.asides.append(result_at_edges(task, came_to))
+        raise
+    except ParentCommand as signal:
+        raise InvalidUpdateError(
+            f"A conditional edge of node {task.name!r} called a graph that hands over with {repr_of(signal.command)}. "
+            "Return the names of the nodes to go to, or call that graph in a node."
+        ) from None
+    check_heard(task, scope)
+    return ways
 
 
-def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> Steps[Outcome]:
-    """Commands for another graph came up: they are for this one, or they go on to the one around it."""
-    to = signal.command.graph
-    scope.led_by = signal
-    if to == Command.PARENT:
-        outer = [replace(command, graph=scope.ns_around) for command in signal.args] if scope.is_nested else signal.args
-        return Outcome(task, signal=ParentCommand(*outer))
-    if to == task.ns:
-        told = [HandedOver(update=one.update, resume=one.resume, goto=one.goto, by=one.by) for one in signal.args]
-        writes = [write for command in told for write in task.node.updates(command)]
-        return Outcome(task, [*(yield from _routed(task, program, scope, writes)), *task.node.edges])
-    return Outcome(task, signal=signal)
+def _told_by(task: Task, signal: ParentCommand) -> list[Write]:
+    """What Commands stand for that a graph inside of a task has handed over. For another graph, they go on to that."""
+    if signal.command.graph != task.ns or task.caller is not None:
+        raise signal
+    told = [HandedOver(update=one.update, resume=one.resume, goto=one.goto, by=one.by) for one in signal.args]
+    return [write for command in told for write in task.node.updates(command)]
+
+
+def _for_those_around(scope: Any, signal: ParentCommand) -> ParentCommand:
+    """Commands that go on to the graph around, which is named if there is one."""
+    if signal.command.graph != Command.PARENT or not scope.is_nested:
+        return signal
+    return ParentCommand(*[replace(command, graph=scope.ns_around) for command in signal.args])

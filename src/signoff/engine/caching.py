@@ -5,9 +5,10 @@ from hashlib import blake2b
 from typing import Any
 
 from signoff._reprs import repr_of
+from signoff.engine.at_edges import go_to_edges
 from signoff.engine.effects import FullKey, Recall, Remember
 from signoff.engine.pending import Pending
-from signoff.engine.program import Action
+from signoff.engine.program import Action, Program, Write
 from signoff.engine.task import Outcome, Task
 from signoff.errors import InvalidInput, NotStorable, Undecodable
 from signoff.steps import Steps
@@ -15,8 +16,8 @@ from signoff.steps import Steps
 WRITES_NS = "__writes__"
 
 
-def recall(tasks: Sequence[Task], settled: dict[Task, Outcome]) -> Steps[list[Task]]:
-    """Settle the tasks whose results are cached. Returns those that have to run."""
+def recall(tasks: Sequence[Task], program: Program, settled: dict[Task, Outcome]) -> Steps[list[Task]]:
+    """Settle the tasks whose results are cached. Returns those that have to run: of some, just the edges."""
     cached = [task for task in tasks if task.node.cache is not None]
     if not cached:
         return list(tasks)
@@ -24,8 +25,13 @@ def recall(tasks: Sequence[Task], settled: dict[Task, Outcome]) -> Steps[list[Ta
         task.cache_key = _key_of(task)
     found = yield from recalled([task.cache_key for task in cached])
     for task in cached:
-        if task.cache_key in found and _is_result(found[task.cache_key]):
-            settled[task] = Outcome(task, found[task.cache_key], is_cached=True)
+        came_to: Any = found.get(task.cache_key)
+        if not _is_result(came_to):
+            continue
+        if task.node.branches:
+            go_to_edges(task, program, came_to)
+        else:
+            settled[task] = Outcome(task, (*came_to, *task.node.edges), is_cached=True)
     return [task for task in tasks if task not in settled]
 
 
@@ -48,10 +54,15 @@ def recalled(keys: Sequence[FullKey]) -> Steps[dict[FullKey, Any]]:
 
 
 def remember(outcomes: Sequence[Outcome], known: Pending | None) -> Steps[None]:
-    """Cache the results of the tasks that have a policy for it, and have asked nobody: an answer is for one thread."""
+    """Cache the results of the tasks that have a policy for it, and have asked nobody: an answer is for one thread.
+
+    Where they lead is not part of it: that is for their edges to say, each time.
+    """
+    for outcome in outcomes:
+        outcome.is_cached |= _was_recalled(outcome.task)
     asked = () if known is None else known.asked.keys() | known.asking_calls.keys()
     pairs = {
-        outcome.task.cache_key: (list(outcome.writes), policy.ttl)
+        outcome.task.cache_key: (_came_to(outcome), policy.ttl)
         for outcome in outcomes
         if outcome.is_done
         and outcome.signal is None
@@ -62,6 +73,16 @@ def remember(outcomes: Sequence[Outcome], known: Pending | None) -> Steps[None]:
     }
     if pairs:
         yield Remember(pairs)
+
+
+def _was_recalled(task: Task) -> bool:
+    """Whether just the edges of a task were left to do."""
+    return hasattr(task, "cache_key") and task.node.cache is None
+
+
+def _came_to(outcome: Outcome) -> list[Write]:
+    node = outcome.task.node
+    return list(outcome.came_to if node.branches else outcome.writes[: len(outcome.writes) - len(node.edges)])
 
 
 def _key_of(task: Task) -> FullKey:

@@ -147,7 +147,7 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     if run.modes and (shown := chunks.start_chunks(run, [task])):
         yield Emit(shown)
     if has_cache:
-        yield from recall([task], settled)
+        yield from recall([task], run.program, settled)
     if task in settled:
         outcome = settled[task]
     else:

@@ -7,7 +7,7 @@ from typing import Any
 from signoff._words.questions import Interrupt
 from signoff.constants import PULL, TASKS
 from signoff.engine import pending
-from signoff.engine.at_edges import at_edges
+from signoff.engine.at_edges import pass_over_functions
 from signoff.engine.changes import check_asking, check_joins, check_nodes, check_readable
 from signoff.engine.handling import handler_task, with_handlers
 from signoff.engine.ids import send_digests
@@ -73,8 +73,9 @@ def planned(run: Run, state: State, only: Collection[str] | None = None) -> list
     except Exception:
         check_readable(run, state)
         raise
-    known = run.known
-    return tasks if known is None else [at_edges(task, known) if task.node.branches else task for task in tasks]
+    if run.known is not None:
+        pass_over_functions(tasks, run.program, run.known)
+    return tasks
 
 
 def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:

@@ -5,14 +5,24 @@ from collections.abc import Container, Sequence
 from signoff.engine import ids
 from signoff.engine.pending import Pending, replayed
 from signoff.engine.task import Outcome, Task
-from signoff.errors import NodeError, ParentCommand
+from signoff.errors import NodeError, ParentCommand, SwallowedPause
 
 HANDLER = "__error_handler__"
 
 
+def may_be_tried_again(error: Exception) -> bool:
+    """Whether a failure is one of what a node does. A question that it has swallowed is not: nobody would be asked."""
+    return not isinstance(error, SwallowedPause)
+
+
+def goes_to_handler(task: Task, error: Exception) -> bool:
+    """Whether the node of a task that has failed has a handler for that."""
+    return task.node.handler is not None and may_be_tried_again(error)
+
+
 def is_handled(outcome: Outcome) -> bool:
     """Whether a task failed, and its node has a handler to run now."""
-    return outcome.error is not None and outcome.task.node.handler is not None
+    return outcome.error is not None and goes_to_handler(outcome.task, outcome.error)
 
 
 def is_fatal(outcome: Outcome) -> bool:

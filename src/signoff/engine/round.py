@@ -27,7 +27,7 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
     known = [one for one in row if isinstance(one, Outcome)] if len(tasks) < len(row) else []
     waiting = [outcome for outcome in known if outcome.is_paused] if known else known
     if run.terms.caches:
-        fresh = yield from recall(tasks, settled)
+        fresh = yield from recall(tasks, run.program, settled)
     if run.modes:
         yield from _show_start(run, known, tasks, list(settled.values()))
     yield from _wait(run, state, ledger, row, fresh, settled, waiting)

@@ -181,9 +181,12 @@ class Outcome:
     """How a task came out: its writes, or why it has none."""
 
     __slots__ = (
-        "asides", "beside", "error", "is_cached", "is_done", "is_known", "is_saved", "questions", "signal", "task",
-        "writes",
+        "asides", "beside", "came_to", "error", "is_cached", "is_done", "is_known", "is_saved", "questions", "signal",
+        "task", "writes",
     )  # fmt: skip
+
+    came_to: Sequence[Write]
+    """What the function of a task with conditional edges came to; its writes have beside that where it leads."""
 
     def __init__(
         self,
