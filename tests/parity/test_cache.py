@@ -124,23 +124,6 @@ def p56_a_cached_node_that_routes(lib):
 
 
 @program
-def p56_a_cached_node_with_a_conditional_edge(lib):
-    calls, routed = [], []
-
-    def route(state):
-        routed.append(1)
-        return "a"
-
-    graph = _cached(lib, calls)
-    graph.add_node("a", a)
-    graph.add_conditional_edges("work", route)
-    app = lib.app(graph, cache=lib.InMemoryCache())
-    yield app.invoke({"log": [], "count": 1})
-    yield app.invoke({"log": [], "count": 1})
-    yield calls, routed
-
-
-@program
 def p56_a_failure_is_not_cached(lib):
     calls = []
 

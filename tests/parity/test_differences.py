@@ -1849,3 +1849,28 @@ def test_a_task_that_has_failed_and_asks_by_now_is_shown_with_its_question(is_as
 
     theirs, ours = both(program, is_async)
     assert (theirs, ours) == ([(True, [])], [(False, [7])])
+
+
+@WAYS
+def test_the_conditional_edges_of_a_cached_node_are_asked_each_time(is_async):
+    """LangGraph follows them where they led when the node was cached."""
+
+    def program(lib):
+        asked = []
+
+        def route(state):
+            asked.append(state["count"])
+            return "a" if state["count"] < 100 else "b"
+
+        graph = lib.graph(Counted, a, b, edges="a>END, b>END")
+        graph.add_node(
+            "work", lambda state: {"log": ["work"]}, cache_policy=lib.CachePolicy(key_func=lambda state: "key")
+        )
+        graph.add_edge(lib.START, "work")
+        app = lib.app(graph.add_conditional_edges("work", route), cache=lib.InMemoryCache())
+        yield [app.invoke({"log": [], "count": count})["log"] for count in (5, 900)]
+        yield asked
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [[["work", "a"], ["work", "a"]], [5]]
+    assert ours == [[["work", "a"], ["work", "b"]], [5, 900]]

@@ -132,8 +132,9 @@ def _begin(
             raise InvalidAnswer(_NOTHING_KEPT.format(run.program.shown))
         if input.resume is not MISSING:
             raise InvalidAnswer(_NOT_BEGUN.format(run.thread_id, repr_of(input.resume)))
-        goto = run.program.map_command(Command(goto=input.goto))
-        return new_turn(run, state, ledger, input.update, goto)
+        told = run.program.map_command(Command(update=input.update)) if input.update is not None else ()
+        goto = run.program.map_command(Command(goto=input.goto)) if input.goto else ()
+        return new_turn(run, state, ledger, None, told, goto)
     return new_turn(run, state, ledger, input)
 
 

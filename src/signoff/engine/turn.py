@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from signoff._words.commands import Command
+from signoff.checkpoint.base import TaskWrites
 from signoff.constants import INTERRUPT, MISSING, PULL, START, TASKS
-from signoff.engine import answers, chunks, pending
+from signoff.engine import answers, chunks, ids, pending
 from signoff.engine.answering import StoredAnswer, unfinished
 from signoff.engine.breakpoints import stops
 from signoff.engine.due import sorted_out
@@ -28,8 +29,14 @@ from signoff.errors import QuestionsOpen
 from signoff.steps import Steps
 
 
-def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write] = ()) -> Steps[Row]:
-    """Put the input on top of the state; what was due before is dropped."""
+def new_turn(
+    run: Run, state: State, ledger: Ledger, input: Any, told: Sequence[Write] = (), goto: Sequence[Write] = ()
+) -> Steps[Row]:
+    """Put the input on top of the state; what was due before is dropped.
+
+    told: what a Command says of the state, in the place of the input.
+    goto: where it leads beside that.
+    """
     start = run.program.start
     if state.gone:
         state.lose(state.gone)
@@ -37,16 +44,22 @@ def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[
         left = {task.name for task in all_due(run.program, state, Pending())}
         add(run.program, state, run.program.on_leaving(state.values, left))
     if start is None or start.branches:
-        return _start(run, state, ledger, input, also)
-    return _start_plainly(run, state, ledger, start, input, also)
+        return _start(run, state, ledger, input, told, goto)
+    return _start_plainly(run, state, ledger, start, input, told, goto)
 
 
-def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write]) -> Steps[Row]:
+def _start(
+    run: Run, state: State, ledger: Ledger, input: Any, told: Sequence[Write], goto: Sequence[Write]
+) -> Steps[Row]:
     """The input, and then what conditional edges behind the start make of it; if there is a start."""
     if not run.is_nested:
         run.program.check_input(input)
     first = made_first(run, state) if run.program.made_once else []
-    fold(run.program, state, _dropped(run, state), [*run.program.map_input(input), *first])
+    if run.program.start is not None:
+        given = [*run.program.map_input(input), *told]
+    else:
+        given = [*run.program.map_input(input)] if input is not None else [*told, *goto]
+    fold(run.program, state, _dropped(run, state), [*given, *first])
     if run.is_saved:
         ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
@@ -60,12 +73,16 @@ def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Wr
         return tasks
     if run.control is not None:
         heed_drain(run.control)
+    if goto and run.is_saved:  # an edge may ask, or fail: whoever goes on from there goes there, too
+        record = TaskWrites(ids.caller_id(0), goto)
+        if (save := ledger.writes(state, [record], wait=True)) is not None:
+            yield save
     outcomes = yield from run_tasks(run, state, ledger, tasks)
     if outcomes[0].is_paused:  # a conditional edge asks
         run.known = pending.by_task([(tasks[0].id, INTERRUPT, outcomes[0].questions)])
         run.shows_known = False
         return sorted_out(run, tasks)
-    outcomes[0].writes = [*outcomes[0].writes, *also]
+    outcomes[0].writes = [*outcomes[0].writes, *goto]
     tasks, save = conclude(run, state, ledger, outcomes)
     if save is not None:
         yield save
@@ -75,13 +92,19 @@ def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Wr
 
 
 def _start_plainly(
-    run: Run, state: State, ledger: Ledger, start: Node, input: Any, also: Sequence[Write]
+    run: Run,
+    state: State,
+    ledger: Ledger,
+    start: Node,
+    input: Any,
+    told: Sequence[Write],
+    goto: Sequence[Write],
 ) -> Steps[Row]:
     """The input and what it leads to, in one go: nothing of the user's runs in between, and both are stored at once."""
-    taken = start.updates(input)
+    taken = start.updates(input) if input is not None else told
     if not run.is_nested and (not taken or (type(input) is dict and len(taken) < len(input))):
         run.program.check_input(input)
-    writes = [*taken, *start.edges, *also]
+    writes = [*taken, *start.edges, *goto]
     if run.program.made_once:
         writes += made_first(run, state, taken)
     is_to_stop = run.control is not None and run.control.drain_requested

@@ -7,13 +7,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar, get_args, get_origin
 
 from signoff._annotations import signature_of
+from signoff._reprs import repr_of
 from signoff._words.choices import OnPending
 from signoff._words.commands import Command
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.channels import EphemeralValue, LastValue
 from signoff.constants import END, PREVIOUS, START
 from signoff.engine.policies import as_policies, checked_policy
-from signoff.engine.program import UNNAMED, Node, Program, Write
+from signoff.engine.program import UNNAMED, HandedOver, Node, Program, Write
 from signoff.errors import InvalidGraph, InvalidUpdateError
 from signoff.func.hints import register_types_of
 from signoff.func.results import awaited
@@ -166,6 +167,11 @@ def _result_types(func: Callable[..., Any]) -> tuple[Any, Any]:
 
 
 def _writes_of(result: Any) -> list[Write]:
+    if type(result) is HandedOver:
+        raise InvalidUpdateError(
+            f"A graph inside of an entrypoint handed over with {repr_of(result)}. An entrypoint has no nodes and no "
+            "keys to hand over to: have that graph return its state, and go on in the entrypoint."
+        )
     if isinstance(result, entrypoint.final):
         return [(END, result.value), (PREVIOUS, result.save)]
     if type(result).__qualname__ == "entrypoint.final" and type(result).__module__ == "langgraph.func":

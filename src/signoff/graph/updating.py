@@ -45,7 +45,7 @@ def updates_of(
             return [*output.items()] if known.issuperset(output) else keep(output.items(), known)
         if output is None:
             return []
-        if type(output) is Command or type(output) is HandedOver:
+        if isinstance(output, Command):
             return _commanded(output)
         if isinstance(output, Send):
             return writes_to(output, nodes, f"Node {name!r}")
@@ -212,7 +212,7 @@ def start_writes(schema: Schema, name: str) -> Updates:
 
     def writes(input: Any) -> list[Write]:
         if is_bare:
-            return [(ROOT, input)]
+            return [(ROOT, input)] if input is not None else []
         if type(input) is dict and not is_model and input.keys() <= known:
             return list(input.items())
         found = [] if input is None else _input_items(schema, name, input)

@@ -1,20 +1,21 @@
 """The low-level way to write a graph: nodes that listen to channels and write to channels."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 from signoff._elsewhere import refuse_their_channel, refuse_theirs
-from signoff._words.commands import Command
+from signoff._reprs import repr_of
+from signoff._words.commands import Command, Send
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.bridge.runnables import coerced
 from signoff.channels import BaseChannel, LastValue, Topic
 from signoff.constants import MISSING, TASKS
 from signoff.engine.completing import completing
 from signoff.engine.program import Action, Node, Program, Values, Write, read_keys, shown_as
-from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
+from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError, UnknownNode
 from signoff.pregel.actions import action_of, check_timeout
 
 __all__ = ["ChannelWriteEntry", "NodeBuilder"]
@@ -198,7 +199,7 @@ def low_level_program(
         output_keys=_keys(output_channels),
         stream_keys=_keys(shown),
         map_input=partial(_input_writes, name, _keys(input_channels)),
-        map_command=completing(whole, partial(_command_writes, frozenset(whole))),
+        map_command=completing(whole, partial(_command_writes, frozenset(built), frozenset(whole))),
     )
     _check(program)
     return program
@@ -238,9 +239,22 @@ def _input_writes(name: str, keys: str | tuple[str, ...], input: Any) -> list[Wr
     return writes
 
 
-def _command_writes(known: frozenset[str], command: Command[Any]) -> list[Write]:
-    update = command.update or {}
+def _command_writes(nodes: Collection[str], known: frozenset[str], command: Command[Any]) -> list[Write]:
+    try:
+        update = dict(command.update or {})
+    except (TypeError, ValueError):
+        raise InvalidUpdateError(
+            f"This is a Command whose update is {repr_of(command.update)}. Give it a dict: channels, and what to write."
+        ) from None
     unknown = [key for key in update if key not in known]
     if unknown:
         raise InvalidUpdateError(f"The Command writes to {unknown[0]!r}, which is not a channel.")
-    return list(update.items())
+    goto: Any = command.goto
+    targets = goto if isinstance(goto, list | tuple | set | frozenset) else [goto]
+    for target in targets:
+        if not isinstance(target, Send) or target.node not in nodes:
+            raise UnknownNode(
+                f"The Command goes to {repr_of(target)}. A node of this graph runs when a channel is written that it "
+                f"listens to, or by Send(node, input). Its nodes: {sorted(nodes)}."
+            )
+    return [*update.items(), *((TASKS, send) for send in targets)]

@@ -80,7 +80,8 @@ def _parent_of(graph: "Base", place: dict[str, Any]) -> Scope | None:
 def _is_elsewhere(graph: "Base", thread_id: Any, around: Host) -> bool:
     """Whether a named thread is another one than that of the run around: by its id, or as another saver's."""
     saver = graph.checkpointer
-    return thread_id != around.run.thread_id or not (saver is None or isinstance(saver, bool) or saver is around.saver)
+    is_other = thread_name(thread_id) != around.run.thread_id
+    return is_other or not (saver is None or isinstance(saver, bool) or saver is around.saver)
 
 
 def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], options: Options) -> Host:
