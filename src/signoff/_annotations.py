@@ -6,12 +6,14 @@ comes further below, is an error in most ways to ask.
 
 import inspect
 import sys
+import typing
+from collections.abc import Callable
 from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-__all__ = ["annotations_of", "code_of", "fits", "is_awaited", "name_in", "signature_of", "yields"]
+__all__ = ["annotations_of", "code_of", "fits", "is_awaited", "name_in", "resolved_hints", "signature_of", "yields"]
 
 
 def annotations_of(thing: Any) -> dict[str, Any]:
@@ -25,6 +27,14 @@ def code_of(thing: Any) -> CodeType | None:
     """The code of a function; None, of anything else. A mock has something that only says it is code."""
     code = getattr(thing, "__code__", None)
     return code if type(code) is CodeType else None
+
+
+def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a function with the types that they name; empty where they cannot be resolved."""
+    try:
+        return typing.get_type_hints(getattr(function, "__func__", function))
+    except (NameError, TypeError, AttributeError, ValueError):
+        return {}
 
 
 def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signature:

@@ -10,10 +10,11 @@ from langchain_core.tools import tool
 
 from prebuilt.models import call, calls
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import NeedsAsync
 from signoff.func import entrypoint, task
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolNode
-from signoff.types import Send
+from signoff.types import RetryPolicy, Send
 
 COUNT = 6
 
@@ -171,3 +172,13 @@ def test_calls_whose_turn_has_not_come_are_not_made_when_the_run_is_called_off()
     with pytest.raises(KeyboardInterrupt):
         flow.invoke(5, {"configurable": {"thread_id": "1"}, "max_concurrency": 1})
     assert made == [0]
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_send_cannot_give_a_sync_node_a_timeout(is_async):
+    ran = []
+    graph = StateGraph(dict).add_node("work", lambda state: ran.append(state), retry_policy=RetryPolicy())
+    app = graph.add_conditional_edges(START, lambda state: [Send("work", 1, timeout=9)], ["work"]).compile()
+    with pytest.raises(NeedsAsync, match="'work'"):
+        asyncio.run(app.ainvoke({})) if is_async else app.invoke({})
+    assert ran == []

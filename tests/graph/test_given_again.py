@@ -100,6 +100,33 @@ def test_so_it_does_with_what_a_send_brings(is_async):
     assert shop.seen == [EMPTY] * 3
 
 
+@dataclass(slots=True)
+class Order:
+    items: list[str]
+
+
+@WAYS
+@pytest.mark.parametrize("brings", [list, Order])
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_so_it_does_with_a_list_and_with_fields_in_slots(is_async, brings, is_sent):
+    seen = []
+
+    def buy(given: Any) -> Any:
+        items = given if isinstance(given, list) else given.items
+        seen.append([*items])
+        items.append("pen")
+        if len(seen) < 3:
+            raise ConnectionError
+
+    graph = StateGraph(brings).add_node("buy", buy, retry_policy=RETRIES)
+    if is_sent:
+        graph.add_conditional_edges(START, lambda state: [Send("buy", brings([]))], ["buy"])
+    else:
+        graph.add_edge(START, "buy")
+    run(graph, brings([]), is_async=is_async)
+    assert seen == [[], [], []]
+
+
 @STATES
 @WAYS
 def test_whoever_handles_a_failure_sees_what_the_node_was_given(state, is_async):

@@ -1874,3 +1874,16 @@ def test_the_conditional_edges_of_a_cached_node_are_asked_each_time(is_async):
     theirs, ours = both(program, is_async)
     assert theirs == [[["work", "a"], ["work", "a"]], [5]]
     assert ours == [[["work", "a"], ["work", "b"]], [5, 900]]
+
+
+def test_a_send_cannot_give_a_sync_node_a_timeout():
+    """LangGraph says that the node is too slow, while its thread works on; another try runs beside it."""
+
+    def program(lib):
+        graph = lib.StateGraph(Log).add_node("a", a)
+        graph.add_conditional_edges(lib.START, lambda state: [lib.Send("a", state, timeout=60)], ["a"])
+        yield lib.app(graph).invoke({"log": []}, fails="maybe")
+
+    theirs, ours = both(program, is_async=True)
+    assert theirs == [{"log": ["a"]}]
+    assert ours[0].startswith("fails")

@@ -56,6 +56,16 @@ def test_a_thread_whose_stream_was_left_at_a_question_shows_it(open_app):
     assert app.invoke(None) == {"log": ["a", "yes"]}
 
 
+def test_a_nested_graph_may_have_a_number_for_a_name(open_app):
+    inner = line(inside=Works().node("inside"), ask=asking(), last=Works().node("last")).compile()
+    app = open_app(beside(**{"1": inner}))
+    assert app.ask(NEW) == ["sure?"]
+    (waiting,) = app.get_state().tasks
+    assert app.get_state(waiting.state).values == {"log": ["inside"]}
+    app.update_state({"log": ["told"]}, waiting.state, as_node="ask")
+    assert app.invoke(None)["log"] == ["inside", "told", "last"]
+
+
 class Plain(TypedDict, total=False):
     x: Any
     said: Any

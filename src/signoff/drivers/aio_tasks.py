@@ -26,7 +26,7 @@ from signoff.engine.calls import perform_call
 from signoff.engine.effects import Await, Call, Settle, Sleep, Tell
 from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
-from signoff.errors import GraphBubbleUp, GraphInterrupt
+from signoff.errors import GraphBubbleUp, GraphInterrupt, NeedsAsync
 from signoff.steps import adrive
 
 
@@ -102,6 +102,8 @@ class AsyncScope(Scope):
         """Do what an attempt asks."""
         if type(effect) is Call:
             if effect.timeout is not None:
+                if effect.action.afunc is None:
+                    raise _is_endless(effect.action.name)
                 return awaited_in_time(self, effect.timeout, lambda: self._call(effect))
             return self._call(effect) if not effect.concludes else self._choose(effect)
         if type(effect) is Sleep:
@@ -255,6 +257,13 @@ class AsyncScope(Scope):
         assert action.func is not None, "an action is sync, async or both"
         call = partial(action.func, effect.input, **extra)
         return in_thread(call, self.host, self, inline=action.runs_inline, concludes=effect.concludes)
+
+
+def _is_endless(name: str) -> NeedsAsync:
+    return NeedsAsync(
+        f"{name!r} is a sync function, and a Send gives it a timeout: a thread cannot be stopped from outside. Make it "
+        "`async def`, or leave the timeout out."
+    )
 
 
 def is_called_off() -> bool:

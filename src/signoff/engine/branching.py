@@ -7,7 +7,7 @@ what was answered, and what its calls have come to. Nodes behind it are held unt
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypedDict
 
-from signoff.constants import RESUME, WAITING
+from signoff.constants import RESUME, TASKS, WAITING
 from signoff.engine import ids, pending
 from signoff.engine.as_stored import as_saved, stored_outcome
 from signoff.engine.breakpoints import stops
@@ -191,7 +191,7 @@ def _stored(outcome: Outcome, known: Pending | None) -> Waiting:
     told_here = told_before(known, task) if known is not None else ()
     stored = Waiting(id=task.id, node=task.name, path=list(task.path), began_at=task.began_at)
     if task.is_sent:
-        stored["arg"] = task.input
+        stored["arg"] = before["arg"] if "arg" in before else task.values[TASKS][task.path[1]].arg
     if told := [*before.get("told", ()), *sorted(told_here), *(id for id, *_ in outcome.asides if ids.is_aside(id))]:
         stored["told"] = told
     if told_in := [*before.get("told_in", ()), *_told_in_calls(outcome)]:

@@ -56,7 +56,7 @@ def start_chunks(run: Run, tasks: Sequence[Task]) -> list[Chunk]:
 
 
 def _begun(run: Run, task: Task) -> dict[str, Any]:
-    facts = {"id": task.id, "name": task.name, "input": anew(own(task.input)), "triggers": task.shown_triggers}
+    facts = {"id": task.id, "name": task.name, "input": anew(task.input), "triggers": task.shown_triggers}
     told = {**(task.node.metadata or {}), **run.told} if task.node.metadata or run.told else None
     return {**facts, "metadata": told} if told else facts
 

@@ -5,7 +5,7 @@ first one was given. And a list that is emptied as it is read is not the one tha
 """
 
 from copy import copy
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 _CHANGEABLE = frozenset((list, dict, set))
@@ -21,15 +21,17 @@ def anew(input: Any) -> Any:
 
     What a node changes in these nobody else sees. Other objects that a Send brings may be there to be changed.
     """
-    if type(input) is dict:
-        return _with_own(input)
     kind = type(input)
+    if kind is dict:
+        return _with_own(input)
     if not is_dataclass(kind) and not hasattr(kind, "model_fields"):
-        return input
+        return own(input)
     again = copy(input)
-    fields = getattr(again, "__dict__", None)
-    if fields is not None:
-        fields.update(_with_own(fields))
+    if hasattr(again, "__dict__"):
+        again.__dict__.update(_with_own(again.__dict__))
+    else:
+        for name in (field.name for field in fields(again) if hasattr(again, field.name)):
+            object.__setattr__(again, name, own(getattr(again, name)))  # frozen ones, too
     return again
 
 

@@ -9,6 +9,7 @@ from signoff.engine.due import sorted_out
 from signoff.engine.effects import Await, Emit
 from signoff.engine.ending import conclude
 from signoff.engine.fold import preview
+from signoff.engine.given import anew
 from signoff.engine.ledger import Ledger
 from signoff.engine.program import read_keys
 from signoff.engine.round import call_off, keep_blameless, run_tasks, take
@@ -26,6 +27,8 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
     """Step after step, beginning with what is due, until nothing is due, or something stops the run."""
     is_quiet = not run.modes and not run.terms.caches
     is_paused = False
+    # What these store in the end, or again for a task that waits, is what was given, whatever a node does to it.
+    gives_own = run.program.pauses_branch or (run.is_saved and run.durability == "exit")
     while True:
         if state.stopped:
             return (yield from _stop_at_breakpoint(run, state))
@@ -33,6 +36,10 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
             raise _out_of_steps(run, tasks)
         if not tasks:
             return Finish("done", read_keys(state.values, run.terms.output_keys))
+        if gives_own:
+            for task in tasks:
+                if type(task) is Task:
+                    task.input = anew(task.input)
         if len(tasks) == 1 and is_quiet and type(tasks[0]) is Task:
             # The common step: one task, nobody to tell, nothing to look up.
             try:

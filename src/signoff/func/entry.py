@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar, get_args, get_origin
 
-from signoff._annotations import signature_of
+from signoff._annotations import resolved_hints, signature_of
 from signoff._reprs import repr_of
 from signoff._words.choices import OnPending
 from signoff._words.commands import Command
@@ -25,7 +25,6 @@ from signoff.pregel.actions import (
     name_of,
     refuse_generator,
     refuse_no_function,
-    resolved_hints,
 )
 from signoff.pregel.keywords import refuse_old
 from signoff.pregel.lowlevel import Pregel

@@ -20,6 +20,7 @@ from signoff.errors import InvalidGraph
 from signoff.func.hints import register_types_of
 from signoff.func.results import awaited
 from signoff.pregel.actions import action_of, check_timeout, name_of, refuse_no_function
+from signoff.pregel.extras import place_of
 from signoff.pregel.keywords import refuse_old
 
 if TYPE_CHECKING:
@@ -150,14 +151,19 @@ def _spread(action: Action) -> Action:
     """The action that takes a call's arguments as one input."""
     return replace(
         action,
-        func=None if action.func is None else _of_one_input(action.func),
-        afunc=None if action.afunc is None else _of_one_input(action.afunc),
+        func=None if action.func is None else _of_one_input(action.func, action.takes),
+        afunc=None if action.afunc is None else _of_one_input(action.afunc, action.takes),
     )
 
 
-def _of_one_input(func: Callable[..., Any]) -> Callable[..., Any]:
+def _of_one_input(func: Callable[..., Any], takes: Sequence[str]) -> Callable[..., Any]:
+    places = [(name, place) for name in takes if (place := place_of(func, name)) is not None]
+
     def call(input: tuple[tuple[Any, ...], dict[str, Any]], **extra: Any) -> Any:
         args, kwargs = input
+        for name, place in places:
+            if place < len(args):  # the caller has given something else for it
+                del extra[name]
         return func(*args, **{**extra, **kwargs})
 
     call.__wrapped__ = func  # type: ignore[attr-defined]

@@ -144,7 +144,7 @@ def _ways(graph: Description) -> dict[str, set[str]]:
         ways.setdefault(start, set()).add(end)
     for starts, end in graph.waiting_edges:
         for start in starts:
-            ways[start].add(end)
+            ways.setdefault(start, set()).add(end)
     for start, branches in graph.branches.items():
         for branch in branches.values():
             ways.setdefault(start, set()).update(graph.nodes if branch.ends is None else branch.ends.values())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from inspect import isroutine
 from typing import Any, get_args, get_origin
 
+from signoff._annotations import resolved_hints
 from signoff._words.commands import Command
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 from signoff.bridge.runnables import coerced
@@ -16,7 +17,6 @@ from signoff.pregel.actions import (
     literals_in,
     name_of,
     refuse_generator,
-    resolved_hints,
     result_hint,
 )
 from signoff.pregel.typing import are_texts, has_fields

@@ -1,23 +1,20 @@
 """Actions: how to call what a user gave as a node, a conditional edge or a task."""
 
 import inspect
-import typing
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from signoff._annotations import is_awaited, name_in, signature_of, yields
+from signoff._annotations import is_awaited, name_in, resolved_hints, signature_of, yields
 from signoff._words.policies import TimeoutPolicy
 from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph, Unsupported
 from signoff.pregel.base import Base
+from signoff.pregel.extras import EXTRAS, extras_of
 from signoff.pregel.typing import meant
-
-_EXTRAS = ("config", "runtime", "writer", "store", "previous")
-"""The parameters that a function may have besides its input."""
 
 
 def action_of(
@@ -73,7 +70,7 @@ def _check_parameters(name: str, thing: Any, filled_in: Sequence[str]) -> None:
         signature.bind(None, **dict.fromkeys(filled_in))
     except TypeError as error:
         is_unbound = next(iter(signature.parameters), "") == "self"
-        mend = "It is a method: give that of an object" if is_unbound else f"Behind it may stand: {', '.join(_EXTRAS)}"
+        mend = "It is a method: give that of an object" if is_unbound else f"Behind it may stand: {', '.join(EXTRAS)}"
         raise InvalidGraph(f"{name!r} is called with the state, and takes {signature}: {error}. {mend}.") from error
 
 
@@ -120,20 +117,6 @@ def refuse_generator(name: str, thing: Any, what: str) -> None:
 
 def _needs_thread(thing: Any) -> bool:
     return needs_thread(thing) if is_of_langchain(thing) else not (is_async(thing) or is_runnable(thing))
-
-
-def extras_of(thing: Any, positional: int, also: tuple[str, ...]) -> tuple[str, ...]:
-    """The parameters, behind the input, that signoff fills in, by their names."""
-    try:
-        parameters = list(signature_of(thing).parameters.values())
-    except ValueError:
-        return ()
-    extra = [
-        parameter
-        for index, parameter in enumerate(parameters)
-        if parameter.name in (*_EXTRAS, *also) and (index >= positional or parameter.kind is parameter.KEYWORD_ONLY)
-    ]
-    return tuple(p.name for p in extra if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
 
 
 def name_of(thing: Any) -> str:
@@ -184,14 +167,6 @@ def first_parameter(thing: Any, hints: Mapping[str, Any] | None = None) -> Any:
         return None
     hints = resolved_hints(function) if hints is None else hints
     return hints.get(next(iter(signature_of(function).parameters), "")) if hints else None
-
-
-def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function; empty where they cannot be resolved."""
-    try:
-        return typing.get_type_hints(getattr(function, "__func__", function))
-    except (NameError, TypeError, AttributeError, ValueError):
-        return {}
 
 
 def _identity(thing: Any) -> str:

@@ -163,9 +163,10 @@ def _unborn(config: RunnableConfig) -> StateSnapshot:
 
 def graph_at(graph: "Base", ns: str) -> "Base":
     """The graph that a namespace belongs to, followed down from the root."""
-    for level in ns.split(NS_SEP) if ns else ():
+    levels = ns.split(NS_SEP) if ns else []
+    for before, level in zip(["", *levels], levels, strict=False):
         name = level.partition(NS_END)[0]
-        if name.isdigit():
+        if level.isdigit() and NS_END in before:
             continue  # the count of a further call from the same task
         node = graph.program.nodes.get(name)
         if node is None or node.graph is None:

@@ -94,7 +94,7 @@ def _caller(ns: tuple[str, ...]) -> tuple[tuple[str, ...], str, str | None]:
 
     The graphs that a task calls after its first one have the namespace of that, and a number.
     """
-    place = ns[:-1] if len(ns) > 1 and ns[-1].isdigit() else ns
+    place = ns[:-1] if len(ns) > 1 and ns[-1].isdigit() and ":" in ns[-2] else ns
     node, _, task_id = place[-1].partition(":")
     return place[:-1], node, task_id or None
 
