@@ -15,9 +15,14 @@ from signoff.pregel.actions import literals_in, result_hint
 from signoff.pregel.typing import are_texts
 
 
+def plain(name: str) -> str:
+    """The text of a name, which may be a member of an Enum of texts."""
+    return name if type(name) is str else str.__str__(name)
+
+
 def trigger_of(node: str) -> str:
     """The channel whose write makes a node due."""
-    return f"{TRIGGER}{node}"
+    return TRIGGER + node
 
 
 def join_of(starts: Sequence[str], end: str) -> str:
@@ -107,6 +112,8 @@ def writes_to(target: Any, nodes: Collection[str], teller: str) -> list[Write]:
     """The writes that make a target due: a node's name, a Send, or END, which needs none."""
     if isinstance(target, Send):
         _check(target.node, nodes, teller)
+        if type(target.node) is not str:
+            target = Send(plain(target.node), target.arg, timeout=target.timeout)
         return [(TASKS, target)]
     if target == END:
         return []

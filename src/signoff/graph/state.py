@@ -11,7 +11,7 @@ from signoff.engine.policies import as_policies, checked_policy, checked_trace
 from signoff.errors import InvalidGraph, NotCompiled
 from signoff.graph.description import Description, Schemas
 from signoff.graph.nodes import Defaults, NodeSpec, as_ends, checked_action, inferred
-from signoff.graph.routing import branch_spec
+from signoff.graph.routing import branch_spec, plain
 from signoff.graph.schema import schema_of_state
 from signoff.pregel.actions import check_action, check_timeout, is_runnable, name_of
 from signoff.pregel.keywords import refuse_old
@@ -109,7 +109,7 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         `add_node(fn)` takes the name of the function, `add_node("name", fn)` gives one.
         """
         refuse_old("add_node()", old)
-        name, action = (node, action) if isinstance(node, str) else (_own_name(node, action), node)
+        name, action = (plain(node), action) if isinstance(node, str) else (_own_name(node, action), node)
         self._check_name(name, action)
         action, policy = checked_action(name, action), TimeoutPolicy.coerce(timeout)
         check_timeout(name, action, policy)
@@ -149,14 +149,14 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         """After the start, run the end. From a list: when all of them have run, run the end once."""
         if isinstance(start_key, str):
             self._check_edge(start_key, end_key)
-            self.edges.add((start_key, end_key))
+            self.edges.add((plain(start_key), plain(end_key)))
             return self
         starts = tuple(start_key) if isinstance(start_key, Iterable) else (start_key,)
         for start in starts:
             self._check_edge(start, end_key)
         if not starts:
             raise InvalidGraph(f"The edge to {end_key!r} begins at no node: the list is empty. Name those to wait for.")
-        self.waiting_edges.add((starts, end_key))
+        self.waiting_edges.add((tuple(map(plain, starts)), plain(end_key)))
         return self
 
     def _check_edge(self, start: Any, end: Any) -> None:
@@ -180,7 +180,7 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         _check_node_name(source, "A conditional edge")
         name = name_of(path)
         check_action(name, path)
-        branches = self.branches.setdefault(source, {})
+        branches = self.branches.setdefault(plain(source), {})
         if name in branches:
             raise InvalidGraph(
                 f"Node {source!r} has a conditional edge {name!r} already. Give the second function another name."
