@@ -6,7 +6,7 @@ import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.questions import Wanted
-from signoff.errors import ReplayMismatch
+from signoff.errors import InvalidUpdateError, ReplayMismatch
 from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, RetryPolicy, interrupt
@@ -319,3 +319,20 @@ def test_an_answer_that_a_failure_beside_keeps_from_being_handed_over_is_not_fil
     asyncio.run(run())
     asked = {question.value for question in app.get_state(CONFIG).interrupts}
     assert {question.value for question in saver.find_questions(Wanted())} == asked
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_what_is_asked_beside_writes_that_collide_is_open(open_app, is_nested):
+    class Order(Log, total=False):
+        x: int
+
+    graph = StateGraph(Order).add_node("ask", asking("pay?")).add_edge(START, "ask")
+    for name in ("one", "other"):
+        graph.add_node(name, lambda state, name=name: {"x": name}).add_edge(START, name)
+    if is_nested:
+        graph = StateGraph(Order).add_node("inner", graph.compile()).add_edge(START, "inner")
+    app = open_app(graph)
+    for _ in range(2):
+        with pytest.raises(InvalidUpdateError, match="'x' can take one value"):
+            app.invoke(NEW if not app.history() else None)
+        assert (app.questions(), [question.value for question in app.filed()]) == (["pay?"], ["pay?"])

@@ -12,7 +12,7 @@ from signoff.engine.fold import preview
 from signoff.engine.given import anew
 from signoff.engine.ledger import Ledger
 from signoff.engine.program import read_keys
-from signoff.engine.round import call_off, keep_blameless, run_tasks, take
+from signoff.engine.round import call_off, keep_blameless, run_tasks, take, tell_around
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
@@ -111,10 +111,14 @@ def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]
         has_told |= bool(outcome.asides)
         has_written |= bool(outcome.writes)
     ahead = state.values
-    for told in branching.told_by(outcomes) if has_told else ():
-        ahead = preview(run.program, ahead, told)
-    if has_written:
-        ahead = preview(run.program, ahead, (), outcomes)
+    try:
+        for told in branching.told_by(outcomes) if has_told else ():
+            ahead = preview(run.program, ahead, told)
+        if has_written:
+            ahead = preview(run.program, ahead, (), outcomes)
+    except Exception:  # what they wrote collides, say
+        tell_around(run, outcomes)
+        raise
     questions = tuple(asked)
     if shown := chunks.pause_chunks(run, state.values, ahead, questions):
         yield Emit(shown)

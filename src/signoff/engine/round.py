@@ -53,7 +53,7 @@ def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list
             yield save
         return [outcome]
     settled: Settled = {outcome.task: outcome}
-    _tell_around(run, [outcome])
+    tell_around(run, [outcome])
     yield from _keep(run, state, ledger, [outcome], settled, 0)
     yield from _wait(run, state, ledger, [outcome.task], _handlers([outcome]), settled)
     outcomes = list(settled.values())
@@ -178,7 +178,7 @@ def call_off(
         raise
     finished = [outcome for outcome in finished if outcome.task not in settled]
     ended = {**settled, **{outcome.task: outcome for outcome in finished}}
-    _tell_around(run, [*waiting, *ended.values()])
+    tell_around(run, [*waiting, *ended.values()])
     if not run.is_saved:
         return
     yield from again(error, ledger)
@@ -208,7 +208,7 @@ def _is_over(row: Row, ended: Settled) -> bool:
     return all(outcome.is_done and outcome.signal is None for outcome in _in_order(row, ended))
 
 
-def _tell_around(run: Run, outcomes: Sequence[Outcome]) -> None:
+def tell_around(run: Run, outcomes: Sequence[Outcome]) -> None:
     """Leave what tasks of a run that fails ask to the run around it."""
     if run.is_nested:
         run.beside = [question for outcome in outcomes for question in outcome.questions or outcome.beside]
