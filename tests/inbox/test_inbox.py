@@ -532,6 +532,25 @@ def test_a_branch_that_begins_anew_in_the_past_has_not_ended():
     assert [thread.status for thread in Inbox(saver).threads()] == ["unfinished"]
 
 
+@pytest.mark.parametrize("names", [("a", "b"), ("R+D", "law"), ("50%", "a+b")], ids="-".join)
+def test_a_thread_that_is_due_behind_a_join_has_not_ended(names):
+    control = RunControl()
+
+    def drain(state):
+        control.request_drain()
+
+    graph = StateGraph(Log).add_node("last", lambda state: {"log": ["last"]})
+    for name in names:
+        graph.add_node(name, drain).add_edge(START, name)
+    saver = InMemorySaver()
+    app = graph.add_edge([*names], "last").compile(checkpointer=saver)
+    with pytest.raises(GraphDrained):
+        app.invoke({"log": []}, on("a"), control=control)
+    assert [thread.status for thread in Inbox(saver).threads()] == ["unfinished"]
+    assert app.invoke(None, on("a")) == {"log": ["last"]}
+    assert [thread.status for thread in Inbox(saver).threads()] == ["resting"]
+
+
 def test_a_function_that_was_cut_off_is_told_from_one_that_has_ended():
     def work(ends):
         if not ends:

@@ -103,3 +103,29 @@ def test_what_the_caller_of_a_task_gives_stays(is_async):
         ("b", "str", "d"),
         ("e", "str", None),
     ]
+
+
+class Desk:
+    """Tasks that stand in a class."""
+
+    @classmethod
+    @task
+    def named(cls, number):
+        return cls.__name__, number
+
+    @staticmethod
+    @task
+    def bare(number):
+        return number
+
+    @task
+    def own(self, number):
+        return type(self).__name__, number
+
+
+def test_a_task_in_a_class_is_called_as_its_function_would_be():
+    def work(number):
+        calls = [Desk.named(number), Desk().named(number), Desk.bare(number), Desk().bare(number), Desk().own(number)]
+        return [call.result() for call in calls]
+
+    assert entrypoint()(work).invoke(5) == [("Desk", 5), ("Desk", 5), 5, 5, ("Desk", 5)]

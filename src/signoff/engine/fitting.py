@@ -67,4 +67,4 @@ def has_opened(name: str, stored: Any) -> bool:
 def parts_of_join(name: str) -> tuple[list[str], str]:
     """The nodes in front of a join, and the one behind it."""
     starts, _, end = name.removeprefix(JOIN).rpartition(":")
-    return starts.split("+"), end
+    return [name.replace("%2B", "+").replace("%25", "%") for name in starts.split("+")], end

@@ -66,8 +66,8 @@ class TaskFunction(Generic[P, T]):
         return future
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """A task that is a method is called with its object; a function that only stands in a class, without."""
-        return self if instance is None or not _is_method(self.func) else _Bound(self, instance)
+        """A task that is a method is called with its object, or class; one that only stands in a class, without."""
+        return self if instance is None or not _is_method(self.func, instance) else _Bound(self, instance)
 
     def clear_cache(self, cache: "BaseCache[Any]") -> None:
         """Forget the cached results."""
@@ -94,8 +94,10 @@ class _Bound:
         return getattr(self.function, name)
 
 
-def _is_method(func: Any) -> bool:
-    return inspect.isfunction(func) and next(iter(signature_of(func).parameters), "") == "self"
+def _is_method(func: Any, instance: Any) -> bool:
+    """Whether a function is for an object; or for a class, which a classmethod hands on before Python 3.13."""
+    name = "cls" if isinstance(instance, type) else "self"
+    return inspect.isfunction(func) and next(iter(signature_of(func).parameters), "") == name
 
 
 @overload

@@ -27,7 +27,12 @@ def trigger_of(node: str) -> str:
 
 def join_of(starts: Sequence[str], end: str) -> str:
     """The channel that opens when all of the starts have arrived."""
-    return f"{JOIN}{'+'.join(starts)}:{end}"
+    return f"{JOIN}{'+'.join(map(_in_join, starts))}:{end}"
+
+
+def _in_join(name: str) -> str:
+    """A name as it stands in that of a channel, where a plus is between names."""
+    return name.replace("%", "%25").replace("+", "%2B")
 
 
 @dataclass(slots=True, eq=False)
