@@ -1887,3 +1887,16 @@ def test_a_send_cannot_give_a_sync_node_a_timeout():
     theirs, ours = both(program, is_async=True)
     assert theirs == [{"log": ["a"]}]
     assert ours[0].startswith("fails")
+
+
+def test_a_conditional_edge_of_an_async_run_is_called_on_the_event_loop():
+    """LangGraph calls it in a thread."""
+
+    def program(lib):
+        def route(state):
+            return lib.END if threading.current_thread() is threading.main_thread() else "b"
+
+        graph = lib.graph(Log, a, b, edges="START>a, b>END")
+        yield lib.app(graph.add_conditional_edges("a", route, ["b", lib.END])).invoke({"log": []})
+
+    assert both(program, is_async=True) == ([{"log": ["a", "b"]}], [{"log": ["a"]}])
