@@ -36,4 +36,6 @@ def anew(input: Any) -> Any:
 
 
 def _with_own(fields: dict[str, Any]) -> dict[str, Any]:
+    if _CHANGEABLE.isdisjoint(map(type, fields.values())):
+        return fields.copy()
     return {name: own(one) for name, one in fields.items()}
