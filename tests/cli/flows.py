@@ -1,6 +1,6 @@
 """Graphs for the commands."""
 
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from signoff.graph import START, StateGraph
 from signoff.types import interrupt
@@ -148,6 +148,16 @@ EMPTY = {
     },
     "required": ["age"],
 }
+
+sure = asking("Pay 5000?", response_schema=Literal["confirmed"])
+
+TERMS = {
+    "type": "object",
+    "properties": {"agree": {"const": "yes"}, "since": {"const": 2020}},
+    "required": ["agree"],
+}
+
+terms = asking("Do you agree to the terms?", response_schema=TERMS)
 
 nobody = asking("Who are you?", response_schema=EMPTY)
 

@@ -26,8 +26,8 @@ def said(thread: str = "t"):
 
 @pytest.fixture
 def run(terminal):
-    def start(attr: str, until: str, **settings):
-        screen = terminal("run", f"flows.py:{attr}", '{"amount": 1}', "--thread", "t", **settings)
+    def start(attr: str, until: str, thread: str = "t", **settings):
+        screen = terminal("run", f"flows.py:{attr}", '{"amount": 1}', "--thread", thread, **settings)
         screen.until(until)
         return screen
 
@@ -230,6 +230,38 @@ def test_what_may_be_nothing_is_nothing_if_it_is_left_empty(run):
     screen.press(ENTER)
     assert screen.end() == 0
     assert said() == {"age": None}
+
+
+def test_the_only_answer_that_fits_is_given_by_nobody_but_a_person(run):
+    screen = run("sure", "s  skip")
+    assert "> 1  confirmed" in screen.text
+    screen.press("s")
+    assert screen.end() == PAUSED
+    assert said() is None
+    screen = run("sure", "s  skip", thread="again")
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said("again") == "confirmed"
+
+
+def test_a_form_of_which_every_field_takes_only_one_value_needs_a_yes(run):
+    screen = run("terms", "agree:")
+    screen.until("g  give up")
+    screen.press(ENTER)
+    screen.until("since:")
+    screen.until("g  give up")
+    assert "(leave out)" in screen.text
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said() == {"agree": "yes"}, "nobody chose the second"
+
+
+def test_a_form_that_is_given_up_stays_open(run):
+    screen = run("terms", "g  give up")
+    screen.press("g")
+    assert screen.end() == PAUSED
+    assert "skipped; the question stays open" in screen.text
+    assert said() is None
 
 
 def test_a_plain_question_takes_yes_no_or_words(run):

@@ -71,7 +71,12 @@ def test_options_that_are_no_choice_are_shown_with_the_rest(options, schema):
 
 @pytest.mark.parametrize(
     ("schema", "kind"),
-    [({"type": "boolean"}, "plain"), ({"enum": [1, 2]}, "choice"), ({"type": "integer"}, "form")],
+    [
+        ({"type": "boolean"}, "plain"),
+        ({"enum": [1, 2]}, "choice"),
+        ({"const": True, "type": "boolean"}, "choice"),
+        ({"type": "integer"}, "form"),
+    ],
 )
 def test_a_form_is_filled_in_the_shortest_way(schema, kind):
     assert reading("How many?", schema).kind == kind

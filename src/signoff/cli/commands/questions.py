@@ -195,8 +195,8 @@ def _check_way(way: Way, question_id: str, reading: Reading) -> None:
 
 
 def edit(which: Which, args: str | None, by: str | None, app: str | None, db: str | None, json: bool) -> None:
-    from signoff.cli.prompt.editing import Unchanged
     from signoff.cli.prompt.editing import edit as edited
+    from signoff.cli.prompt.fields import GivenUp
 
     if args is not None:
         decide("edit", which, value_of(args, what="The arguments"), by, app, db, json)
@@ -209,7 +209,7 @@ def edit(which: Which, args: str | None, by: str | None, app: str | None, db: st
     _check_way("edit", question.id, reading)
     try:
         arguments = edited(reading.items[0].args, reading.items[0].args_schema)
-    except (Unchanged, EOFError):
+    except (GivenUp, EOFError):
         console().print("  left open")
         leave(PAUSED)
     decide("edit", which, arguments, by, app, db, json)

@@ -7,8 +7,8 @@ from signoff._words.questions import Interrupt
 from signoff.cli.given import read_text
 from signoff.cli.output import show_block
 from signoff.cli.prompt.choosing import Option, choose
-from signoff.cli.prompt.editing import Unchanged, edit
-from signoff.cli.prompt.fields import fill_in
+from signoff.cli.prompt.editing import edit
+from signoff.cli.prompt.fields import GivenUp, fill_in
 from signoff.cli.prompt.lines import line
 from signoff.cli.prompt.panel import panel, title_of
 from signoff.cli.prompt.reading import Decision, Item, Reading, Way, read
@@ -54,7 +54,7 @@ def _decide(reading: Reading, item: Item, console: "Console") -> Decision:
     while True:
         try:
             decision = _decision(reading, item, console)
-        except Unchanged:
+        except GivenUp:
             continue
         if decision.way in DONE:
             said = f": {decision.value}" if isinstance(decision.value, str) and decision.value else ""
@@ -66,11 +66,18 @@ def _decide(reading: Reading, item: Item, console: "Console") -> Decision:
 
 def _decision(reading: Reading, item: Item, console: "Console") -> Decision:
     if reading.kind == "form":
-        return Decision("fill", fill_in(reading.schema or {}))
+        return _filled_in(reading)
     if reading.kind == "choice":
         return _chosen(reading, console)
     way: Way = choose([Option(way, label, letter) for way in item.ways for letter, label in [LABELS[way]]])
     return Decision(way, _more(way, reading, item))
+
+
+def _filled_in(reading: Reading) -> Decision:
+    try:
+        return Decision("fill", fill_in(reading.schema or {}))
+    except GivenUp:
+        return Decision("skip")
 
 
 def _chosen(reading: Reading, console: "Console") -> Decision:

@@ -11,15 +11,11 @@ from signoff import forms
 from signoff.cli.given import read_json
 from signoff.cli.plain import as_json, printable
 from signoff.cli.prompt.choosing import Option, choose
-from signoff.cli.prompt.fields import fill_in
-
-
-class Unchanged(Exception):
-    """The person gave up editing."""
+from signoff.cli.prompt.fields import GivenUp, fill_in
 
 
 def edit(args: Any, schema: dict[str, Any] | None) -> Any:
-    """Arguments as a person wants them. What does not fit the schema is shown, and can be mended or given up."""
+    """Arguments as a person wants them. What does not fit the schema is shown, and can be mended or given up: GivenUp."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         return fill_in(schema or schema_of(args), args)
@@ -34,7 +30,7 @@ def edit(args: Any, schema: dict[str, Any] | None) -> Any:
             return read_json(text)
         print(printable(f"  {reason}"))
         if choose([Option(True, "edit again", "e"), Option(False, "give up", "g")]) is False:
-            raise Unchanged
+            raise GivenUp
 
 
 def _edited(editor: str, text: str) -> str:

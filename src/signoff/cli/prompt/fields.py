@@ -12,9 +12,15 @@ from signoff.cli.prompt.lines import line
 
 MISSING, NEEDED = object(), object()
 
+_GIVE_UP = object()
+
+
+class GivenUp(Exception):
+    """The person does not go on filling in."""
+
 
 def fill_in(schema: Mapping[str, Any], now: Any = MISSING) -> Any:
-    """A value that fits a schema. `now` is what the fields begin with."""
+    """A value that fits a schema. `now` is what the fields begin with. Raises GivenUp."""
     while True:
         value = _field("", schema, schema, now)
         refused = forms.refusal(dict(schema), value)
@@ -32,10 +38,8 @@ def _field(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: A
     if schema.get("type") == "object" and schema.get("properties"):
         return _object(schema, root, now)
     now = schema.get("default", MISSING) if now is MISSING else now
-    if schema.get("type") == "boolean" or "enum" in schema:
-        return _choice(label, schema, now, blank)
-    if "const" in schema:
-        return schema["const"]
+    if values := _values(schema):
+        return _choice(label, values, now, blank)
     return _typed(label, schema, root, now, blank)
 
 
@@ -64,12 +68,23 @@ def _unnamed(schema: Mapping[str, Any], now: Any) -> dict[str, Any]:
     return {name: value for name, value in now.items() if name not in schema["properties"]}
 
 
-def _choice(label: str, schema: Mapping[str, Any], now: Any, blank: Any) -> Any:
-    values = list(schema.get("enum", (True, False)))
+def _values(schema: Mapping[str, Any]) -> list[Any]:
+    """What a field may be, if that is one of a few. Even where it is one only, nobody but a person says so."""
+    if "const" in schema:
+        return [schema["const"]]
+    return list(schema.get("enum", (True, False) if schema.get("type") == "boolean" else ()))
+
+
+def _choice(label: str, values: list[Any], now: Any, blank: Any) -> Any:
+    """One of some values, or none. What is there now is chosen before, or that nothing is, never what nobody said."""
     options = [Option(value, _shown(value)) for value in values]
     if blank is not NEEDED:
         options.append(Option(blank, "(leave out)" if blank is MISSING else "(nothing)"))
-    chosen = choose(options, f"{label}:", chosen=values.index(now) if now in values else 0)
+    first = 0 if blank is NEEDED else len(values)
+    options.append(Option(_GIVE_UP, "give up", "g"))
+    chosen = choose(options, f"{label}:", chosen=values.index(now) if now in values else first)
+    if chosen is _GIVE_UP:
+        raise GivenUp
     print(printable(f"  {label}: {'(left out)' if chosen is MISSING else _shown(chosen)}"))
     return chosen
 

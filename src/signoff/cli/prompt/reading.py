@@ -220,10 +220,12 @@ def _with_ways(item: Item, *ways: Way) -> Item:
 
 
 def _form(item: Item, schema: dict[str, Any]) -> Reading:
-    if schema.get("type") == "boolean":
+    if schema.get("type") == "boolean" and "const" not in schema:
         return Reading("plain", (_with_ways(item, "approve", "reject", "skip"),), schema)
     if isinstance(schema.get("enum"), list):
         return Reading("choice", (_with_ways(item, "choose", "skip"),), schema, tuple(schema["enum"]))
+    if "const" in schema:
+        return Reading("choice", (_with_ways(item, "choose", "skip"),), schema, (schema["const"],))
     return Reading("form", (_with_ways(item, "fill", "skip"),), schema)
 
 
