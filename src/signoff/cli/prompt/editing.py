@@ -15,7 +15,7 @@ from signoff.cli.prompt.fields import GivenUp, fill_in
 
 
 def edit(args: Any, schema: dict[str, Any] | None) -> Any:
-    """Arguments as a person wants them. What does not fit the schema is shown, and can be mended or given up: GivenUp."""
+    """Arguments as a person wants them; what does not fit the schema is shown, and can be mended. Raises GivenUp."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         return fill_in(schema or schema_of(args), args)

@@ -10,9 +10,7 @@ from signoff.cli.plain import printable
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.lines import line
 
-MISSING, NEEDED = object(), object()
-
-_GIVE_UP = object()
+MISSING, _FILL_IN, _GIVE_UP = object(), object(), object()
 
 
 class GivenUp(Exception):
@@ -20,7 +18,8 @@ class GivenUp(Exception):
 
 
 def fill_in(schema: Mapping[str, Any], now: Any = MISSING) -> Any:
-    """A value that fits a schema. `now` is what the fields begin with. Raises GivenUp."""
+    """A value that fits a schema. `now` is what is there, which Enter everywhere gives back. Raises GivenUp."""
+    now = _default(schema, schema) if now is MISSING else now
     while True:
         value = _field("", schema, schema, now)
         refused = forms.refusal(dict(schema), value)
@@ -32,29 +31,39 @@ def fill_in(schema: Mapping[str, Any], now: Any = MISSING) -> Any:
 
 
 def _field(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, *, is_needed: bool = True) -> Any:
-    blank = _blank(schema, is_needed)
+    blanks = _blanks(schema, is_needed)
+    title = schema.get("title") or name
     schema = resolved(schema, root)
-    label = str(schema.get("title") or name or "answer")
+    label = str(title or schema.get("title") or "answer")
     if schema.get("type") == "object" and schema.get("properties"):
-        return _object(schema, root, now)
-    now = schema.get("default", MISSING) if now is MISSING else now
+        return _object(label, schema, root, now, blanks)
     if values := _values(schema):
-        return _choice(label, values, now, blank)
-    return _typed(label, schema, root, now, blank)
+        return _choice(label, values, now, blanks)
+    return _typed(label, schema, root, now, blanks)
 
 
-def _blank(schema: Mapping[str, Any], is_needed: bool) -> Any:
-    """What a field means that is left empty: MISSING, None, or, where something must be typed, NEEDED."""
-    if not is_needed:
-        return MISSING
-    return None if any(part.get("type") == "null" for part in schema.get("anyOf", ())) else NEEDED
+def _blanks(schema: Mapping[str, Any], is_needed: bool) -> list[Any]:
+    """What a field may be that nothing is filled in to: MISSING, None, both, or, if it is needed, neither."""
+    is_nullable = any(part.get("type") == "null" for part in schema.get("anyOf", ()))
+    return [blank for blank, may_be in ((MISSING, not is_needed), (None, is_nullable)) if may_be]
 
 
-def _object(schema: Mapping[str, Any], root: Mapping[str, Any], now: Any) -> dict[str, Any]:
+def _default(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
+    """What a field begins with where nothing is there yet."""
+    default = resolved(schema, root).get("default")
+    return MISSING if default is None else default
+
+
+def _object(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, blanks: list[Any]) -> Any:
+    """An object, field by field; where there may be none, a person says first whether there is to be one."""
+    if blanks:
+        chosen = _choice(label, [_FILL_IN], _FILL_IN if isinstance(now, Mapping) else now, blanks)
+        if chosen is not _FILL_IN:
+            return chosen
     values = _unnamed(schema, now)
     needed = schema.get("required", ())
     for name, part in schema["properties"].items():
-        before = now.get(name, MISSING) if isinstance(now, Mapping) else MISSING
+        before = now.get(name, MISSING) if isinstance(now, Mapping) else _default(part, root)
         value = _field(name, part, root, before, is_needed=name in needed)
         if value is not MISSING:
             values[name] = value
@@ -75,38 +84,47 @@ def _values(schema: Mapping[str, Any]) -> list[Any]:
     return list(schema.get("enum", (True, False) if schema.get("type") == "boolean" else ()))
 
 
-def _choice(label: str, values: list[Any], now: Any, blank: Any) -> Any:
-    """One of some values, or none. What is there now is chosen before, or that nothing is, never what nobody said."""
-    options = [Option(value, _shown(value)) for value in values]
-    if blank is not NEEDED:
-        options.append(Option(blank, "(leave out)" if blank is MISSING else "(nothing)"))
-    first = 0 if blank is NEEDED else len(values)
-    options.append(Option(_GIVE_UP, "give up", "g"))
-    chosen = choose(options, f"{label}:", chosen=values.index(now) if now in values else first)
+def _choice(label: str, values: list[Any], now: Any, blanks: list[Any]) -> Any:
+    """One of some values, or none. What is there now is chosen before; where nothing is, and may be, nothing."""
+    offered = [*values, *blanks]
+    first = len(values) if blanks else 0
+    first = offered.index(now) if now in offered else first
+    options = [*(Option(value, _shown(value)) for value in offered), Option(_GIVE_UP, "give up", "g")]
+    chosen = choose(options, f"{label}:", chosen=first)
     if chosen is _GIVE_UP:
         raise GivenUp
-    print(printable(f"  {label}: {'(left out)' if chosen is MISSING else _shown(chosen)}"))
+    print(printable(f"  {label}: {_shown(chosen)}"))
     return chosen
 
 
 def _shown(value: Any) -> str:
+    for word, meant in (("(leave out)", MISSING), ("(nothing)", None), ("fill in", _FILL_IN)):
+        if value is meant:
+            return word
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, blank: Any) -> Any:
+def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, blanks: list[Any]) -> Any:
     """A field that is typed; what does not fit is told below it, and can be mended."""
     whole = {**schema, **{name: root[name] for name in ("$defs", "definitions") if name in root}}
+
+    def refusal(value: Any) -> str | None:
+        return None if value in blanks else forms.refusal(whole, value)
+
     begun = text = "" if now in (MISSING, None) else now if isinstance(now, str) else json.dumps(now)
+    is_fit = now is not MISSING and refusal(now) is None
     while True:
         text = line(f"  {label}{_hint(schema)}: ", text)
-        if not text.strip() and blank is not NEEDED:
-            return blank
-        # The text "5" stays one, where the schema would take a number, too.
-        value = now if text and text == begun else parsed(text, schema)
-        refused = forms.refusal(whole, value)
+        # What nobody has changed stays: the text "5" is no number, where the schema would take that, too.
+        value = now if text == begun and is_fit else _meant(text, schema, blanks)
+        refused = refusal(value)
         if refused is None:
             return value
         print(printable(f"    {refused.removeprefix('answer: ')}"))
+
+
+def _meant(text: str, schema: Mapping[str, Any], blanks: list[Any]) -> Any:
+    return blanks[0] if blanks and not text.strip() else parsed(text, schema)
 
 
 def _hint(schema: Mapping[str, Any]) -> str:

@@ -1,0 +1,124 @@
+"""Filling in and editing field by field: what the keys that are pressed make of what is there."""
+
+from typing import Literal
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+from pydantic import BaseModel
+
+from cli.terminal import DOWN, ENTER, UP
+from signoff.cli.prompt.editing import edit
+from signoff.cli.prompt.fields import fill_in
+from signoff.forms import published
+
+
+@pytest.fixture
+def press(monkeypatch):
+    """Keys that are pressed one after the other, as they are asked for."""
+    for name in ("EDITOR", "VISUAL"):
+        monkeypatch.delenv(name, raising=False)
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        yield lambda *pressed: keys.send_text("".join(pressed))
+
+
+class Address(BaseModel):
+    street: str = "?"
+    city: str | None = None
+
+
+class Payment(BaseModel):
+    amount: int
+    priority: Literal["express"] | None = None
+    overdraft: bool | None = None
+    fast: bool = False
+    mode: Literal["dry", "wet"] = "dry"
+    note: str = "none"
+    limit: int | None = 10
+    to: Address | None = None
+    tags: list[str] = []
+
+
+PAYMENT = published(Payment)
+
+FULL = {
+    "amount": 5,
+    "priority": "express",
+    "overdraft": False,
+    "fast": True,
+    "mode": "wet",
+    "note": "a\nb\t",
+    "limit": 7,
+    "to": {"street": "Main", "city": "Bonn"},
+    "tags": ["a"],
+}
+EMPTY = {"amount": 5, "priority": None, "overdraft": None, "note": "", "limit": None, "to": None, "tags": []}
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        {"amount": 5},
+        FULL,
+        EMPTY,
+        {"amount": 5, "to": {}},
+        {"amount": 5, "to": {"city": None}},
+        {"amount": 5, "more": 1},
+    ],
+)
+def test_enter_everywhere_gives_back_what_was_there(press, now):
+    press(ENTER * 20)
+    assert edit(now, PAYMENT) == now
+
+
+@pytest.mark.parametrize("now", [FULL, EMPTY, {"a": "5", "b": 5, "c": "", "d": 1.5, "e": {"f": [None]}}])
+def test_enter_everywhere_gives_back_arguments_that_came_without_a_schema(press, now):
+    press(ENTER * 20)
+    assert edit(now, None) == now
+
+
+def test_what_was_left_out_can_be_filled_in_and_what_was_there_left_out(press):
+    fields = {
+        "amount": {"type": "integer"},
+        "priority": {"const": "express"},
+        "to": {"type": "object", "properties": {"street": {"type": "string"}}},
+        "from": {"type": "object", "properties": {"street": {"type": "string"}}},
+    }
+    schema = {"type": "object", "properties": fields, "required": ["amount"]}
+    press(ENTER, UP, ENTER, DOWN, ENTER, UP, ENTER, "Main", ENTER)
+    edited = edit({"amount": 5, "to": {"street": "Side"}}, schema)
+    assert edited == {"amount": 5, "priority": "express", "from": {"street": "Main"}}
+
+
+def test_a_new_form_begins_with_its_defaults_and_with_nothing_where_those_are_nothing(press):
+    press("5", ENTER * 20)
+    filled = {"amount": 5, "fast": False, "mode": "dry", "note": "none", "limit": 10, "tags": []}
+    assert fill_in(PAYMENT) == filled
+
+
+class Step(BaseModel):
+    name: str
+    then: "Step | None" = None
+
+
+def test_a_form_that_has_itself_in_it_is_as_deep_as_a_person_wants(press):
+    press("wash", ENTER, UP, ENTER, "dry", ENTER, ENTER)
+    assert fill_in(published(Step)) == {"name": "wash", "then": {"name": "dry"}}
+
+
+class Move(BaseModel):
+    here: Address | None = None
+    there: Address | None = None
+
+
+def test_parts_of_the_same_kind_are_told_apart_by_their_names(press, capsys):
+    press(ENTER * 2)
+    assert fill_in(published(Move)) == {}
+    assert "  here: (leave out)\n" in capsys.readouterr().out
+
+
+def test_what_is_there_and_does_not_fit_is_asked_anew(press):
+    schema = {"type": "object", "properties": {"amount": {"type": "integer"}, "note": {"type": "string"}}}
+    press("\x7f" * 3, "7", ENTER, ENTER)
+    assert edit({"amount": "all", "note": None}, schema) == {"amount": 7}
