@@ -4,6 +4,7 @@ import json
 import sys
 import threading
 from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
@@ -174,6 +175,24 @@ def test_editing_that_is_given_up_leaves_the_question_open(terminal, run):
     assert screen.end() == PAUSED
     assert "left open" in screen.text
     assert "Traceback" not in screen.text
+
+
+def test_what_was_edited_goes_to_the_question_that_was_seen_and_to_no_other(signoff, terminal, folder):
+    """The beginning of an id names another question, once the first is answered and the other is asked."""
+
+    def ask(thread: str) -> str:
+        done = signoff("run", "flows.py:book_hotel", '{"amount": 1}', "--thread", thread, "--json")
+        return done.json["questions"][0]["id"]
+
+    (folder / "editor.py").write_text("input('in the editor')")
+    seen = ask("seen")
+    screen = terminal("edit", seen[0], env={"EDITOR": f"{sys.executable} editor.py"})
+    screen.until("in the editor")
+    signoff("reject", seen, "--by", "ben")
+    other = next(id for id in (ask(f"other-{number}") for number in count()) if id[0] == seen[0])
+    screen.press(ENTER)
+    assert screen.end() == ALREADY_ANSWERED
+    assert signoff("show", other).code == 0, "it is open"
 
 
 def test_an_editor_that_fails_does_not_end_the_run(run):

@@ -212,7 +212,8 @@ def edit(which: Which, args: str | None, by: str | None, app: str | None, db: st
     except (GivenUp, EOFError):
         console().print("  left open")
         leave(PAUSED)
-    decide("edit", which, arguments, by, app, db, json)
+    # Meanwhile the beginning of its id may name another question.
+    decide("edit", Which(question.id, question.thread_id), arguments, by, app, db, json)
 
 
 def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
