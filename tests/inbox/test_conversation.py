@@ -68,6 +68,26 @@ def test_several_open_questions_need_an_id(desk, work):
     assert work.done == {"left": 1, "right": 1}
 
 
+@pytest.mark.parametrize("name", ["request_id", "question_id"])
+def test_an_empty_id_is_refused_and_changes_nothing(desk, work, name):
+    """As it is with a header that is there and says nothing: it is no id, and of two messages it is not the same."""
+    (question,) = desk.converse(transfers(work), START_IT, thread_id="a").questions
+    with pytest.raises(InvalidInput, match=rf"{name} is empty"):
+        desk.converse(transfers(work), "yes", thread_id="a", **{name: ""})
+    assert [one.id for one in desk.open()] == [question.id]
+    with pytest.raises(InvalidInput, match=rf"{name} is empty"):
+        desk.converse(transfers(work), START_IT, thread_id="b", **{name: ""})
+    assert desk.inbox("history", "b") == []
+
+
+@pytest.mark.parametrize("question_id", [0, False, []])
+def test_what_is_no_id_answers_no_question(desk, work, question_id):
+    desk.converse(transfers(work), START_IT, thread_id="a")
+    with pytest.raises(InvalidInput, match=r"question\.id"):
+        desk.converse(transfers(work), "yes", thread_id="a", question_id=question_id)
+    assert len(desk.open()) == 1
+
+
 def test_what_was_told_with_the_pause_is_in_the_outcome(desk):
     def ask(state):
         return {"log": [interrupt("Confirm payment?", update={"log": ["awaiting payment"]})]}

@@ -52,6 +52,15 @@ class Message:
     def __post_init__(self) -> None:
         if self.as_input is not None and not callable(self.as_input):
             raise InvalidInput(f"as_input is {self.as_input!r}. Give a function that makes the input of a message.")
+        if self.request == "":
+            raise InvalidInput(
+                "request_id is empty, so that any two messages would be the same one. Give every request an id of its "
+                "own, or None."
+            )
+        if self.question_id == "":
+            raise InvalidInput(
+                "question_id is empty. Give the id of the question, question.id, or None if one is open."
+            )
 
 
 @dataclass(slots=True)
@@ -141,7 +150,7 @@ class _Turn:
         self.asked = open_at(self.known)
         self.is_at_breakpoint = saved is not None and is_at_breakpoint(saved, self.known)
         self.purpose = self._purpose(program, is_taken)
-        self.question_id = message.question_id or (next(iter(self.asked)) if len(self.asked) == 1 else "")
+        self.question_id = self._the_only_one() if message.question_id is None else message.question_id
 
     def _purpose(self, program: Program, is_taken: bool) -> Purpose:
         if is_taken:
@@ -152,6 +161,9 @@ class _Turn:
         if self.saved is None or self.is_at_breakpoint or self.known.has_failed:
             return "begin"
         return "finish_first" if _is_cut_off(program, self.saved) else "begin"
+
+    def _the_only_one(self) -> str:
+        return next(iter(self.asked)) if len(self.asked) == 1 else ""
 
     def _check_named(self) -> None:
         if self.message.question_id is None and len(self.asked) > 1:
