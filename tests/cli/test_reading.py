@@ -142,6 +142,40 @@ def test_a_preview_hides_only_what_it_shows():
     assert "content:" not in shown({"file_path": "a.txt", "content": "two"}, preview=DIFF)
 
 
+def lines(args, **request):
+    """The lines that a person sees of a call."""
+    return [line.strip("│").removeprefix(" ").rstrip() for line in shown(args, **request).splitlines()[1:-1]]
+
+
+@pytest.mark.parametrize("width", [72, 80, 200])
+def test_no_part_of_an_argument_looks_like_another_argument(width):
+    seen = lines({"to": f"Ana{' ' * width}amount: 5", "note": f"x\n{' ' * width}amount: 5", "amount": 5000})
+    assert [line for line in seen if line.lstrip().startswith("amount") and not line.startswith("  ")] == [
+        "amount: 5000"
+    ]
+    assert "    amount: 5" in seen, "it is shown, and that the line went on before it"
+
+
+@pytest.mark.parametrize("name", ["to\namount: 5", "amount: 5", "to\tamount: 5", "  amount", "amount"])
+def test_no_name_of_an_argument_looks_like_another_argument(name):
+    seen = lines({name: "x", "sum": 5000})
+    assert len(seen) == 2
+    assert seen[0] == ("amount: x" if name == "amount" else f"{json.dumps(name)}: x")
+
+
+def test_a_long_line_of_a_change_goes_on_behind_a_mark():
+    seen = lines({"path": "a.txt", "content": f"one{' ' * 72}-milk\n+{'bread' * 20}\n"})
+    assert seen[2:] == ["@@ -0,0 +1,2 @@", "+one", "… -milk", f"++{'bread' * 14}br", f"… ead{'bread' * 5}"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x0b", "\x85", "\u2028"])
+def test_a_path_is_one_line_of_a_change(end):
+    path = f"/notes.md{end}@@ -1 +1 @@{end}-milk{end}"
+    diff = change_in({"file_path": path, "content": "bread"}).diff
+    assert [line[:4] for line in diff.splitlines()] == ["--- ", "+++ ", "@@ -", "+bre"]
+    assert diff.splitlines()[0].count(repr(end)[1:-1]) == 3
+
+
 @pytest.mark.parametrize("path", ["/dev/zero", "a\0b", "\udcff", "x" * 5000, "."])
 def test_a_path_that_names_no_file_is_compared_with_nothing(path):
     assert change_in({"path": path, "content": "two"}).diff.splitlines()[-1] == "+two"
@@ -162,6 +196,12 @@ def test_calls_of_no_known_shape_are_a_plain_question():
         ("\u202etxt.exe", "\\u202etxt.exe"),
         ("\U000e0041", "\\udb40\\udc41"),
         ("\ud800", "\\ud800"),
+        ("a\u034fb\u115f\u1160\u3164\uffa0", "a\\u034fb\\u115f\\u1160\\u3164\\uffa0"),
+        ("\u17b4\u17b5\u180b\u180f\u2800", "\\u17b4\\u17b5\\u180b\\u180f\\u2800"),
+        ("\U0001d173\ufff0", "\\ud834\\udd73\\ufff0"),
+        ("pay\ufe0f 5\ufe0f0\ufe00", "pay\\ufe0f 5\\ufe0f0\\ufe00"),
+        ("❤\ufe0f\ufe0f\ufe0e", "❤\ufe0f\\ufe0f\\ufe0e"),
+        ("❤️ ✔︎ 1️⃣ ©️ ☺️ ℹ️ ‼️ 〰️ 👁️‍🗨️ 🏳️‍🌈 🕵🏽‍♀️", "❤️ ✔︎ 1️⃣ ©️ ☺️ ℹ️ ‼️ 〰️ 👁️‍🗨️ 🏳️‍🌈 🕵🏽‍♀️"),
         ("Zoë 👩‍💻 ქ نامه‌ای", "Zoë 👩‍💻 ქ نامه‌ای"),
     ],
 )

@@ -64,15 +64,32 @@ def as_json(value: Any, indent: int | None = None) -> str:
 
 
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Characters that a terminal obeys instead of showing them, or that hide or turn around what stands beside them."""
+"""Characters that a terminal obeys instead of showing them, or that hide or turn around what stands beside them.
+
+Blanks of other scripts are among them, and marks that say how the character before them looks. The joiners are not,
+which words and emoji are written with.
+"""
+
+_EMOJI = re.compile(
+    "[\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u27ff\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff][\ufe0e\ufe0f]"
+    "|[#*0-9][\ufe0e\ufe0f]\u20e3"
+)
+"""A sign with the mark that makes it an emoji, or none: they stay as people write them."""
 
 
 def printable(text: str) -> str:
     """A text as a person may be shown it, whoever wrote it: what cannot be seen stands there as JSON writes it."""
-    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text.replace("\r\n", "\n"))
+    return _UNSEEN.sub(_written, text.replace("\r\n", "\n"))
+
+
+def _written(unseen: re.Match[str]) -> str:
+    if _EMOJI.match(unseen.string, max(0, unseen.start() - 1)):
+        return unseen[0]
+    return json.dumps(unseen[0])[1:-1]
 
 
 def short_id(id: str | None) -> str:

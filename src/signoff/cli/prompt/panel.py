@@ -9,6 +9,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from signoff.cli.plain import as_json, plain, printable
+from signoff.cli.prompt.folding import Folded
 from signoff.cli.prompt.reading import Item, Reading
 
 WIDTH = 80
@@ -28,9 +29,9 @@ def panel(item: Item, title: str = "") -> Panel:
         parts.append(Text(printable(item.text)))
     rest = _beside(item)
     if rest not in (None, {}, []):
-        parts.append(_arguments(rest))
+        parts.append(Folded(_arguments(rest), "    "))
     if item.change is not None:
-        parts.append(coloured(item.change.diff))
+        parts.append(Folded(coloured(item.change.diff), "… "))
     spaced = [part for one in parts for part in (Text(""), one)][1:]
     head = Text(printable(title), "bold") if title else None
     return Panel(Group(*spaced), title=head, title_align="left", box=ROUNDED, padding=(0, 1), width=WIDTH)
@@ -56,9 +57,14 @@ def _arguments(args: Any) -> Text:
         return Text(printable(shown) if isinstance(shown, str) else as_json(shown, indent=2))
     text = Text()
     for place, (name, value) in enumerate(shown.items()):
-        text.append("\n" if place else "").append(f"{printable(name)}: ", "bold")
+        text.append("\n" if place else "").append(f"{_name(name)}: ", "bold")
         text.append(_value(value))
     return text
+
+
+def _name(name: str) -> str:
+    """A name as it is, unless it could be taken for more than a name."""
+    return as_json(name) if set(name) & set(":\n\t") or name != name.strip() else printable(name)
 
 
 def _value(value: Any) -> str:
