@@ -130,6 +130,8 @@ FROM_HERE_ON = {
     },
 }
 
+odd = asking({"type": "tool_approval", "tool": "pay", "review_config": "strict"})
+
 shell = asking(
     {
         "action_requests": [{"name": "shell", "args": {"command": "ls"}, "description": "Run command: ls"}],

@@ -242,6 +242,14 @@ def test_an_empty_inbox_says_so(signoff, asked):
     assert signoff("inbox").out == "Nothing waits for an answer.\n"
 
 
+def test_a_question_of_an_odd_shape_does_not_hide_the_others(signoff, asked):
+    signoff("run", "flows.py:odd", "{}", "--thread", "odd")
+    done = signoff("inbox")
+    assert done.code == DONE
+    assert asked[:8] in done.out
+    assert '{"type": "tool_approval"' in done.out
+
+
 def test_inbox_does_not_make_a_database(signoff, folder):
     done = signoff("inbox")
     assert done.code == USAGE

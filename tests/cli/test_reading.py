@@ -187,6 +187,45 @@ def test_calls_of_no_known_shape_are_a_plain_question():
 
 
 @pytest.mark.parametrize(
+    "value",
+    [
+        {"type": "tool_approval", "tool": "pay", "amount": 5000},
+        {"type": "tool_approval", "tool": "pay", "review_config": "strict"},
+        {"type": "tool_approval", "name": "pay", "review_config": "strict"},
+        {"type": "tool_approval", "name": ["pay"]},
+        {"action_requests": [{"name": ["pay"], "args": {}}], "review_configs": []},
+        {"action_requests": [{"tool": "pay", "amount": 5000}]},
+        [{"action_request": {"action": "pay"}, "config": ["allow_accept"]}],
+        [{"action_request": {"action": ["pay"]}, "config": {"allow_accept": True}}],
+        [{"action_request": {"tool": "pay"}, "config": {"allow_accept": True}}],
+    ],
+)
+def test_what_does_not_have_the_shape_of_a_call_is_plain_and_shown_whole(value):
+    one = reading(value)
+    assert (one.kind, one.items[0].args) == ("plain", value)
+    assert reading(value, {"type": "integer"}).kind == "form"
+
+
+@pytest.mark.parametrize(
+    "reviews",
+    [
+        *(None, 5, "strict", {"pay": {}}, [{"action_name": ["pay"]}]),
+        *([{"action_name": "pay", "allowed_decisions": odd, "args_schema": odd}] for odd in (None, 5, "approval", {})),
+    ],
+)
+def test_a_review_that_is_none_forbids_nothing(reviews):
+    one = reading({"action_requests": [{"name": "pay", "args": {}}], "review_configs": reviews})
+    assert (one.kind, one.items[0].ways) == ("actions", ("approve", "reject", "edit", "skip"))
+    assert not one.items[0].args_schema
+
+
+@pytest.mark.parametrize("part", [True, {"items": True}, {"prefixItems": [True]}, {"items": {"properties": {}}}])
+def test_a_form_that_says_little_of_the_decisions_is_read(part):
+    call = {"action_requests": [{"name": "pay", "args": {}}]}
+    assert "accept" not in reading(call, {"type": "object", "properties": {"decisions": part}}).items[0].ways
+
+
+@pytest.mark.parametrize(
     ("text", "seen"),
     [
         ("a\tb\nc", "a\tb\nc"),

@@ -81,9 +81,8 @@ def read(question: Interrupt[Any]) -> Reading:
     if _is_actions(value):
         items = _actions(value, _takes_from_here_on(schema, "decisions"))
         return Reading("actions", tuple(replace(item, asker=_asker(value)) for item in items), schema)
-    if isinstance(value, Mapping) and value.get("type") == "tool_approval":
-        review = value.get("review_config") or {}
-        item = _action(value, review, _takes_from_here_on(schema))
+    if _is_action(value):
+        item = _action(value, value.get("review_config") or {}, _takes_from_here_on(schema))
         return Reading("action", (replace(item, asker=_asker(value)),), schema)
     if _is_interrupts(value):
         return Reading("interrupts", tuple(map(_interrupt, value)), schema)
@@ -100,7 +99,16 @@ def read(question: Interrupt[Any]) -> Reading:
 
 def _is_actions(value: Any) -> bool:
     wanted = value.get("action_requests") if isinstance(value, Mapping) else None
-    return isinstance(wanted, list) and bool(wanted) and all(isinstance(one, Mapping) for one in wanted)
+    return isinstance(wanted, list) and bool(wanted) and all(map(_is_call, wanted))
+
+
+def _is_action(value: Any) -> bool:
+    is_meant = isinstance(value, Mapping) and value.get("type") == "tool_approval"
+    return is_meant and _is_call(value) and isinstance(value.get("review_config") or {}, Mapping)
+
+
+def _is_call(value: Any) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("name"), str)
 
 
 def _asker(value: Mapping[str, Any]) -> str:
@@ -109,26 +117,30 @@ def _asker(value: Mapping[str, Any]) -> str:
 
 
 def _actions(value: Mapping[str, Any], from_here_on: bool) -> list[Item]:
-    given = [review for review in value.get("review_configs") or () if isinstance(review, Mapping)]
-    reviews = {review.get("action_name"): review for review in given}
-    return [
-        _action(request, reviews.get(request.get("name")) or {}, from_here_on) for request in value["action_requests"]
-    ]
+    given = value.get("review_configs")
+    reviews = [review for review in given if isinstance(review, Mapping)] if isinstance(given, list) else []
+    return [_action(request, _review_of(request, reviews), from_here_on) for request in value["action_requests"]]
+
+
+def _review_of(request: Mapping[str, Any], reviews: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    return next((review for review in reversed(reviews) if review.get("action_name") == request["name"]), {})
 
 
 def _action(request: Mapping[str, Any], review: Mapping[str, Any], from_here_on: bool) -> Item:
-    allowed = review.get("allowed_decisions") or ("approve", "edit", "reject")
+    allowed, args_schema = review.get("allowed_decisions"), review.get("args_schema")
+    if not allowed or not isinstance(allowed, Sequence) or isinstance(allowed, str):
+        allowed = ("approve", "edit", "reject")
     ways: list[Way] = [way for way in ("approve", "reject", "edit", "respond") if way in allowed]
     if "approve" in ways and from_here_on:
         ways.append("accept")
     args = request.get("args")
     return Item(
-        str(request.get("name", "action")),
+        request["name"],
         str(request.get("description") or ""),
         args,
         _previewed(request.get("preview"), change_in(args)),
         (*ways, "skip"),
-        review.get("args_schema"),
+        args_schema if isinstance(args_schema, dict) else None,
     )
 
 
@@ -142,11 +154,16 @@ def _previewed(preview: Any, found: Change | None) -> Change | None:
 
 def _takes_from_here_on(schema: dict[str, Any] | None, *inside: str) -> bool:
     """Whether the form of the answer knows "from here on"."""
-    parts: Any = schema or {}
+    parts: Any = schema
     for name in inside:
-        parts = (parts.get("properties") or {}).get(name) or {}
-        parts = (parts.get("prefixItems") or [parts.get("items") or {}])[0]
-    return "from_here_on" in (parts.get("properties") or {})
+        listed = _properties(parts).get(name)
+        parts = (listed.get("prefixItems") or [listed.get("items")])[0] if isinstance(listed, Mapping) else None
+    return "from_here_on" in _properties(parts)
+
+
+def _properties(schema: Any) -> Mapping[str, Any]:
+    """The fields of a part of a schema, which may be a bare yes or no, too."""
+    return schema.get("properties") or {} if isinstance(schema, Mapping) else {}
 
 
 def _action_decision(item: Item, decision: Decision) -> dict[str, Any]:
@@ -165,11 +182,14 @@ def _action_decision(item: Item, decision: Decision) -> dict[str, Any]:
 
 
 def _is_interrupts(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(one, Mapping) and isinstance(one.get("action_request"), Mapping) for one in value)
-    )
+    return isinstance(value, list) and bool(value) and all(map(_is_interrupt, value))
+
+
+def _is_interrupt(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not isinstance(value.get("config") or {}, Mapping):
+        return False
+    request = value.get("action_request")
+    return isinstance(request, Mapping) and isinstance(request.get("action"), str)
 
 
 _ALLOWED: tuple[tuple[str, Way], ...] = (
@@ -184,7 +204,7 @@ def _interrupt(value: Mapping[str, Any]) -> Item:
     request, config = value["action_request"], value.get("config") or {}
     ways = tuple(way for setting, way in _ALLOWED if config.get(setting))
     args = request.get("args")
-    return Item(str(request.get("action")), str(value.get("description") or ""), args, change_in(args), (*ways, "skip"))
+    return Item(request["action"], str(value.get("description") or ""), args, change_in(args), (*ways, "skip"))
 
 
 def _response(item: Item, decision: Decision) -> dict[str, Any]:
