@@ -1,5 +1,6 @@
 """What commands say when they are called in a wrong way, and that nothing is changed then."""
 
+import json
 import sys
 
 import pytest
@@ -57,6 +58,28 @@ def test_a_file_that_is_no_database_is_told_in_one_line(signoff, folder):
     done = signoff("inbox", "--db", "sqlite:///notes.db", "--json")
     assert done.code == FAILED
     assert "is no SQLite database" in done.error["message"]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        *(b"[]", b"{", b"\xff\xfe", b'{"graphs": ["a"]}', b'{"graphs": 5}', b'{"graphs": {"a": 5}}'),
+        *(b'{"graphs": {"a": {"path": null}}}', b'{"graphs": {"a": {}}}', b'{"graphs": {"a": null}}', None),
+    ],
+)
+def test_a_table_of_apps_that_is_none_is_told_in_one_line(signoff, folder, table):
+    place = folder / "langgraph.json"
+    place.mkdir() if table is None else place.write_bytes(table)
+    done = signoff("run", "a", "{}", "--json")
+    assert done.code == USAGE
+    assert "langgraph.json cannot be read" in done.error["message"]
+    assert signoff("graph", APP).code == DONE, "an app that is named by its place needs no table"
+
+
+@pytest.mark.parametrize("table", [{}, {"graphs": None}, {"graphs": {}}, {"path": None}])
+def test_a_table_without_apps_has_none(signoff, folder, table):
+    (folder / "langgraph.json").write_text(json.dumps(table))
+    assert "no langgraph.json with graphs" in signoff("run", "a", "{}").err
 
 
 def test_an_input_of_the_wrong_kind_is_wrong_usage(signoff):

@@ -79,14 +79,26 @@ def _resolved(app: str | None) -> str:
 
 def _table() -> dict[str, str]:
     try:
-        text = Path(TABLE).read_text(encoding="utf-8")
+        told = json.loads(Path(TABLE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    try:
-        graphs = json.loads(text).get("graphs", {})
-    except (ValueError, AttributeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{TABLE} cannot be read: {error}.") from error
-    return {name: place if isinstance(place, str) else place.get("path", "") for name, place in graphs.items()}
+    graphs = told.get("graphs") or {} if isinstance(told, dict) else told
+    if not isinstance(graphs, dict):
+        raise _unread(f"it has no table of graphs, but {graphs!r:.60}")
+    return {name: _place(name, told) for name, told in graphs.items()}
+
+
+def _place(name: str, told: Any) -> str:
+    place = told.get("path") if isinstance(told, dict) else told
+    if not isinstance(place, str):
+        raise _unread(f"the place of {name!r} is {place!r:.60}")
+    return place
+
+
+def _unread(why: str) -> InvalidInput:
+    return InvalidInput(f'{TABLE} cannot be read: {why}. Write {{"graphs": {{"name": "path.py:attr"}}}}.')
 
 
 def _loaded(place: str) -> Any:
