@@ -55,9 +55,23 @@ def test_what_is_refused_is_mended_with_a_command(signoff, asked):
 
 def test_a_file_that_is_no_database_is_told_in_one_line(signoff, folder):
     (folder / "notes.db").write_text("This is not a database. " * 50)
-    done = signoff("inbox", "--db", "sqlite:///notes.db", "--json")
-    assert done.code == FAILED
-    assert "is no SQLite database" in done.error["message"]
+    for command in (["inbox"], ["run", APP, '{"amount": 4}']):
+        done = signoff(*command, "--db", "sqlite:///notes.db", "--json")
+        assert done.code == USAGE
+        assert "is no SQLite database" in done.error["message"]
+
+
+@pytest.mark.parametrize(("name", "words"), [("orders", "is a folder"), ("nowhere/new.db", "no folder 'nowhere'")])
+def test_a_place_where_no_database_can_be_is_told_in_one_line(signoff, folder, name, words):
+    (folder / "orders").mkdir()
+    done = signoff("run", APP, '{"amount": 4}', "--db", f"sqlite:///{name}", "--json")
+    assert done.code == USAGE
+    assert words in done.error["message"]
+
+
+def test_a_file_with_nothing_in_it_becomes_a_database(signoff, folder):
+    (folder / "new.db").touch()
+    assert signoff("run", APP, '{"amount": 4}', "--db", "sqlite:///new.db", "--json").code == PAUSED
 
 
 @pytest.mark.parametrize(

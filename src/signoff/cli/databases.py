@@ -18,8 +18,9 @@ def opened(db: str | None, *, is_new_allowed: bool = False) -> Iterator[Any]:
     if db == "":
         raise InvalidInput(f"--db is empty. Name a database, or leave the option out for {DEFAULT}.")
     address = db or DEFAULT
-    if not is_new_allowed:
-        _check_there(address)
+    scheme, _, rest = address.partition("://")
+    if scheme == "sqlite" and _file(rest) != ":memory:":
+        _check_file(Path(_file(rest)), is_new_allowed=is_new_allowed)
     with _saver(address) as saver:
         yield saver
 
@@ -37,9 +38,7 @@ def again(db: str | None) -> str:
 def _saver(address: str) -> AbstractContextManager[Any]:
     scheme, _, rest = address.partition("://")
     if scheme == "sqlite":
-        from signoff.checkpoint.sqlite import SqliteSaver
-
-        return SqliteSaver.from_conn_string(_file(rest))
+        return _in_file(_file(rest))
     if scheme in ("postgresql", "postgres"):
         from signoff.checkpoint.postgres import PostgresSaver
 
@@ -54,6 +53,18 @@ def _saver(address: str) -> AbstractContextManager[Any]:
     raise InvalidInput(f"--db {address!r} is no database. {mend}")
 
 
+@contextmanager
+def _in_file(file: str) -> Iterator[Any]:
+    from signoff._sqlite.explaining import BrokenFile
+    from signoff.checkpoint.sqlite import SqliteSaver
+
+    try:
+        with SqliteSaver.from_conn_string(file) as saver:
+            yield saver
+    except BrokenFile as error:  # seen when something is read
+        raise InvalidInput(str(error)) from error
+
+
 def _file(rest: str) -> str:
     """The file of `sqlite:///file.db`, `sqlite:////absolute/file.db`, or `sqlite:///:memory:`."""
     path = rest.removeprefix("/")
@@ -62,10 +73,16 @@ def _file(rest: str) -> str:
     return path
 
 
-def _check_there(address: str) -> None:
-    """Refuse to make a new file where somebody only wants to look."""
-    scheme, _, rest = address.partition("://")
-    if scheme == "sqlite" and _file(rest) != ":memory:" and not Path(_file(rest)).exists():
-        raise InvalidInput(
-            f"There is no database {_file(rest)!r} here. Name one with --db or SIGNOFF_DB, such as sqlite:///app.db."
-        )
+_MEND = "Name one with --db or SIGNOFF_DB, such as sqlite:///app.db."
+
+
+def _check_file(file: Path, *, is_new_allowed: bool) -> None:
+    """Refuse a place where no database can be, and to make a new file where somebody only wants to look."""
+    if file.is_dir():
+        raise InvalidInput(f"{str(file)!r} is a folder, and no database. {_MEND}")
+    if file.exists():
+        return
+    if not is_new_allowed:
+        raise InvalidInput(f"There is no database {str(file)!r} here. {_MEND}")
+    if not file.parent.is_dir():
+        raise InvalidInput(f"There is no folder {str(file.parent)!r} to make the database {file.name!r} in. {_MEND}")
