@@ -67,12 +67,17 @@ def _check_kind(form: Any) -> None:
         raise InvalidInput(f"response_schema={form!r} is an object. Give its class: {type(form).__name__}.")
 
 
-def refusal(schema: dict[str, Any], answer: Any) -> str | None:
-    """Why an answer does not fit a published form; None if it does."""
+def refusal(schema: dict[str, Any], answer: Any, part: dict[str, Any] | None = None) -> str | None:
+    """Why an answer does not fit a published form, or what is given for a part of it that part; None if it does."""
+    validator = _validator(schema) if part is None else _validator(schema).evolve(schema=part)
     try:
-        error = next(iter(_validator(schema).iter_errors(_plain(answer))), None)
+        error = next(validator.iter_errors(_plain(answer)), None)
     except ValueError as unshown:  # a number of thousands of digits: what is wrong with it cannot be said
         return f"answer: {unshown}"
+    except RecursionError:
+        return "answer: it is nested too deep, or its form refers to itself without end"
+    except _unresolvable() as lost:
+        return f"answer: its form refers to what is not there: {lost}"
     if error is None:
         return None
     place = "".join(f"[{part!r}]" for part in error.absolute_path)
@@ -199,6 +204,12 @@ def _new_validator(schema: dict[str, Any]) -> Any:
     except SchemaError as error:
         raise InvalidInput(f"response_schema is not a JSON Schema: {error.message}.") from error
     return kind(schema)
+
+
+def _unresolvable() -> type[Exception]:
+    from referencing.exceptions import Unresolvable
+
+    return Unresolvable
 
 
 def _check_keywords(schema: dict[str, Any], known: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from pydantic import BaseModel
 
-from cli.terminal import DOWN, ENTER, UP
+from cli.terminal import CTRL_C, DOWN, ENTER, UP
 from signoff.cli.prompt.editing import edit
 from signoff.cli.prompt.fields import fill_in
 from signoff.forms import published
@@ -105,6 +105,54 @@ class Step(BaseModel):
 def test_a_form_that_has_itself_in_it_is_as_deep_as_a_person_wants(press):
     press("wash", ENTER, UP, ENTER, "dry", ENTER, ENTER)
     assert fill_in(published(Step)) == {"name": "wash", "then": {"name": "dry"}}
+
+
+@pytest.mark.parametrize(
+    "definition", ["#/$defs/a~1b~0c%25", "#/properties/list/items", "#/properties/pair/prefixItems/1"]
+)
+def test_a_part_is_found_wherever_the_schema_has_it(press, definition):
+    counted = {"type": "integer", "minimum": 1}
+    fields = {
+        "list": {"type": "array", "items": counted},
+        "pair": {"type": "array", "prefixItems": [{"type": "string"}, counted]},
+        "count": {"$ref": definition},
+    }
+    press("[1]", ENTER, '["a", 1]', ENTER, "0", ENTER, "\x7f", "5", ENTER)
+    filled = fill_in({"type": "object", "properties": fields, "$defs": {"a/b~c%": counted}, "required": [*fields]})
+    assert filled == {"list": [1], "pair": ["a", 1], "count": 5}
+
+
+def test_a_schema_that_is_a_part_of_itself_is_as_deep_as_a_person_wants(press):
+    press("wash", ENTER, UP, ENTER, "dry", ENTER, ENTER)
+    fields = {"name": {"type": "string"}, "then": {"$ref": "#"}}
+    assert fill_in({"type": "object", "properties": fields, "required": ["name"]}) == {
+        "name": "wash",
+        "then": {"name": "dry"},
+    }
+
+
+def test_a_part_that_may_be_anything_is_typed(press):
+    press("[1]", ENTER, '"a"', ENTER)
+    assert fill_in({"type": "object", "properties": {"all": True, "some": {"anyOf": [True]}}}) == {
+        "all": [1],
+        "some": "a",
+    }
+
+
+def test_what_may_be_nothing_may_be_so_behind_a_reference(press):
+    maybe = {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
+    schema = {"type": "object", "properties": {"sure": {"$ref": "#/$defs/maybe"}}, "$defs": {"maybe": maybe}}
+    press(ENTER)
+    assert edit({"sure": None}, schema) == {"sure": None}
+
+
+@pytest.mark.parametrize("reference", ["#/nowhere", "#anchor", "#/$defs/loop"])
+def test_a_reference_to_nothing_is_told_and_the_form_can_be_left(press, capsys, reference):
+    schema = {"type": "object", "properties": {"a": {"$ref": reference}}, "$defs": {"loop": {"$ref": reference}}}
+    press("1", ENTER, CTRL_C)
+    with pytest.raises(KeyboardInterrupt):
+        fill_in(schema)
+    assert "refers to" in capsys.readouterr().out
 
 
 class Move(BaseModel):

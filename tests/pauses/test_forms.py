@@ -309,6 +309,14 @@ def test_a_form_may_say_on_purpose_that_all_is_welcome(form):
     assert app.invoke(NEW, {"configurable": {"thread_id": "1"}})["__interrupt__"][0].response_schema == form
 
 
+@pytest.mark.parametrize("reference", ["#", "#/nowhere", "#anchor"])
+def test_an_answer_to_a_form_that_refers_to_nothing_is_refused(reference):
+    app = line(ask=noting({"$ref": reference})).compile(InMemorySaver())
+    app.invoke(NEW, {"configurable": {"thread_id": "1"}})
+    with pytest.raises(InvalidAnswer, match="form refers to .* still open"):
+        app.invoke(Command(resume=True), {"configurable": {"thread_id": "1"}})
+
+
 def test_an_answer_that_is_no_dict_is_told_what_is_wanted_in_one():
     app = line(ask=noting(Model)).compile(InMemorySaver())
     app.invoke(NEW, {"configurable": {"thread_id": "1"}})

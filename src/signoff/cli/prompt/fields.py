@@ -9,6 +9,7 @@ from signoff.cli.given import read_text
 from signoff.cli.plain import printable
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.lines import line
+from signoff.cli.prompt.schemas import resolved, values_of
 
 MISSING, _FILL_IN, _GIVE_UP = object(), object(), object()
 
@@ -30,27 +31,21 @@ def fill_in(schema: Mapping[str, Any], now: Any = MISSING) -> Any:
         now = value
 
 
-def _field(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, *, is_needed: bool = True) -> Any:
-    blanks = _blanks(schema, is_needed)
-    title = schema.get("title") or name
-    schema = resolved(schema, root)
-    label = str(title or schema.get("title") or "answer")
+def _field(name: str, part: Any, root: Mapping[str, Any], now: Any, *, is_needed: bool = True) -> Any:
+    schema, is_nullable = resolved(part, root)
+    blanks = [blank for blank, may_be in ((MISSING, not is_needed), (None, is_nullable)) if may_be]
+    title = part.get("title") if isinstance(part, Mapping) else None
+    label = str(title or name or schema.get("title") or "answer")
     if schema.get("type") == "object" and schema.get("properties"):
         return _object(label, schema, root, now, blanks)
-    if values := _values(schema):
+    if values := values_of(schema):
         return _choice(label, values, now, blanks)
     return _typed(label, schema, root, now, blanks)
 
 
-def _blanks(schema: Mapping[str, Any], is_needed: bool) -> list[Any]:
-    """What a field may be that nothing is filled in to: MISSING, None, both, or, if it is needed, neither."""
-    is_nullable = any(part.get("type") == "null" for part in schema.get("anyOf", ()))
-    return [blank for blank, may_be in ((MISSING, not is_needed), (None, is_nullable)) if may_be]
-
-
-def _default(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
+def _default(part: Any, root: Mapping[str, Any]) -> Any:
     """What a field begins with where nothing is there yet."""
-    default = resolved(schema, root).get("default")
+    default = resolved(part, root)[0].get("default")
     return MISSING if default is None else default
 
 
@@ -77,13 +72,6 @@ def _unnamed(schema: Mapping[str, Any], now: Any) -> dict[str, Any]:
     return {name: value for name, value in now.items() if name not in schema["properties"]}
 
 
-def _values(schema: Mapping[str, Any]) -> list[Any]:
-    """What a field may be, if that is one of a few. Even where it is one only, nobody but a person says so."""
-    if "const" in schema:
-        return [schema["const"]]
-    return list(schema.get("enum", (True, False) if schema.get("type") == "boolean" else ()))
-
-
 def _choice(label: str, values: list[Any], now: Any, blanks: list[Any]) -> Any:
     """One of some values, or none. What is there now is chosen before; where nothing is, and may be, nothing."""
     offered = [*values, *blanks]
@@ -106,10 +94,9 @@ def _shown(value: Any) -> str:
 
 def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, blanks: list[Any]) -> Any:
     """A field that is typed; what does not fit is told below it, and can be mended."""
-    whole = {**schema, **{name: root[name] for name in ("$defs", "definitions") if name in root}}
 
     def refusal(value: Any) -> str | None:
-        return None if value in blanks else forms.refusal(whole, value)
+        return None if value in blanks else forms.refusal(dict(root), value, dict(schema))
 
     begun = text = "" if now in (MISSING, None) else now if isinstance(now, str) else json.dumps(now)
     is_fit = now is not MISSING and refusal(now) is None
@@ -135,16 +122,3 @@ def _hint(schema: Mapping[str, Any]) -> str:
 def parsed(text: str, schema: Mapping[str, Any]) -> Any:
     """What a text means in a field: JSON, or itself where the schema takes a text."""
     return text if schema.get("type") in ("string", ["string"]) else read_text(text)
-
-
-def resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A part of a schema, with the definition that it refers to in its place; of `X or nothing`, X."""
-    while "$ref" in schema:
-        _, kind, name = str(schema["$ref"]).split("/", 2)
-        rest = {key: value for key, value in schema.items() if key != "$ref"}
-        schema = {**root.get(kind, {}).get(name, {}), **rest}
-    some = [part for part in schema.get("anyOf", ()) if part.get("type") != "null"]
-    if len(some) == 1:
-        rest = {key: value for key, value in schema.items() if key != "anyOf"}
-        return resolved({**some[0], **rest}, root)
-    return schema
