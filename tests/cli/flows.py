@@ -185,6 +185,8 @@ transfer_to = asking(
 )
 
 
+forged = asking({"question": "Whom?", "options": [f"Ann{' ' * 72}  2  Bob", "Cid\n  3  Bob"]})
+
 LONG = 10**5000
 """Python does not write it out."""
 

@@ -309,6 +309,13 @@ def test_a_long_choice_can_be_read_to_its_end(run):
     screen.end()
 
 
+def test_no_part_of_an_option_looks_like_another_option(run):
+    screen = run("forged", "s  skip")
+    assert screen.text.splitlines()[-5:] == ["> 1  Ann", "        2  Bob", "  2  Cid", "        3  Bob", "  s  skip"]
+    screen.press(CTRL_C)
+    screen.end()
+
+
 def test_a_terminal_that_is_slow_or_silent_is_not_asked_where_its_cursor_is(run):
     """It was told, in the middle of the question, that it cannot answer that."""
     screen = run("app", "s  skip")

@@ -34,10 +34,18 @@ def choose(options: Sequence[Option], message: str = "", *, chosen: int = 0) -> 
         return [*parts, *_lines(options, place[0])]
 
     control = FormattedTextControl(lines, focusable=True, show_cursor=False)
-    window = Window(control, dont_extend_height=True, wrap_lines=True)
+    window = Window(control, dont_extend_height=True, wrap_lines=True, get_line_prefix=_indented)
     keys = _keys(options, place)
     app: Application[Any] = Application(Layout(window), key_bindings=keys, erase_when_done=True, output=output())
     return app.run()
+
+
+_DEEPER = " " * 6
+"""So that no part of an option looks like another one."""
+
+
+def _indented(number: int, wraps: int) -> str:
+    return _DEEPER if wraps else ""
 
 
 def _lines(options: Sequence[Option], place: int) -> list[tuple[str, str]]:
@@ -48,7 +56,8 @@ def _lines(options: Sequence[Option], place: int) -> list[tuple[str, str]]:
         end = "" if number == len(options) - 1 else "\n"
         if is_here:
             parts.append(_IN_SIGHT)
-        parts.append(("bold" if is_here else "", f"{'>' if is_here else ' '} {letter}{printable(option.label)}{end}"))
+        label = printable(option.label).replace("\n", f"\n{_DEEPER}")
+        parts.append(("bold" if is_here else "", f"{'>' if is_here else ' '} {letter}{label}{end}"))
     return parts
 
 
