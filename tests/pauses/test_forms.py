@@ -4,6 +4,7 @@ import threading
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Annotated, Literal, TypedDict
 from unittest.mock import Mock, patch
 
@@ -330,3 +331,24 @@ def test_a_question_that_an_older_program_asked_with_such_a_form_can_still_be_an
         older.setattr(forms, "_check_keywords", lambda schema, known: None)
         app.invoke(NEW, {"configurable": {"thread_id": "1"}})
     assert app.invoke(Command(resume=True), {"configurable": {"thread_id": "1"}}) == {"log": ["True"]}
+
+
+def test_a_form_that_refers_to_another_place_fetches_nothing(open_app):
+    asked = []
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        form = {"$ref": f"http://127.0.0.1:{server.server_port}/form.json"}
+        app = open_app(beside(ask=asking("pay?", response_schema=form)))
+        app.invoke(NEW)
+        with pytest.raises(InvalidAnswer, match="refers to what is not there"):
+            app.invoke(Command(resume="yes"))
+        server.shutdown()
+    assert (asked, app.questions()) == ([], ["pay?"])
