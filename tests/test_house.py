@@ -37,7 +37,7 @@ MAY_ENTER = {
         "bridge", "graph/message.py", "prebuilt", "agents", "checkpoint/serde/langchain.py", "callbacks.py",
     ),
     "langchain": ("store/base/embed.py", "prebuilt/models.py"),
-    "jsonschema": ("forms.py",), "referencing": ("forms.py",), "pydantic_core": ("forms.py",),
+    "jsonschema": ("forms.py",), "jsonschema_specifications": ("forms.py",), "referencing": ("forms.py",), "pydantic_core": ("forms.py",),
     "typer": ("cli",), "rich": ("cli",), "prompt_toolkit": ("cli",),
     "fastapi": ("server", "web"), "starlette": ("server", "web"),
     "langgraph": (),

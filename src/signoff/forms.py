@@ -196,7 +196,7 @@ def _new_validator(schema: dict[str, Any]) -> Any:
     try:
         from jsonschema import SchemaError
         from jsonschema.validators import validator_for
-        from referencing.jsonschema import SPECIFICATIONS
+        from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
     except ImportError as error:
         raise _missing() from error
     kind = validator_for(schema)
@@ -204,7 +204,7 @@ def _new_validator(schema: dict[str, Any]) -> Any:
         kind.check_schema(schema)
     except SchemaError as error:
         raise InvalidInput(f"response_schema is not a JSON Schema: {error.message}.") from error
-    return kind(schema, registry=SPECIFICATIONS)  # nothing is fetched that a schema may refer to elsewhere
+    return kind(schema, registry=REGISTRY)  # nothing is fetched that a schema may refer to elsewhere
 
 
 def _unresolvable() -> type[Exception]:
