@@ -7,7 +7,7 @@ from typing import Any
 from signoff._words.commands import Command
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 from signoff.channels import BaseChannel, EphemeralValue
-from signoff.constants import JOIN, MISSING, PULL, START
+from signoff.constants import ATOMS, JOIN, MISSING, PULL, START
 from signoff.engine import ids
 from signoff.errors import InvalidGraph
 
@@ -165,7 +165,9 @@ class Program:
     is_simple: bool = field(init=False)
     """Whether nothing in it waits for something else: it has no joins, no deferred nodes, and pauses as a whole."""
     initial: Values = field(default_factory=dict)
-    """The values of a thread that has not begun."""
+    """The values of a thread that has not begun; a state has `first_values()`, which nobody else has."""
+    _begun_anew: Mapping[str, Callable[[], Any]] = field(init=False)
+    """What makes those of them that somebody could change in place."""
     pauses_branch: bool = False
     """Whether the others go on while a task waits for an answer."""
     ways: Mapping[str, Collection[str]] = field(default_factory=dict)
@@ -203,6 +205,18 @@ class Program:
         self.initial = {
             name: value for name, channel in self.channels.items() if (value := channel.initial()) is not MISSING
         }
+        self._begun_anew = {
+            name: value.copy if type(value) in (list, dict, set) else self.channels[name].initial
+            for name, value in self.initial.items()
+            if type(value) not in ATOMS
+        }
+
+    def first_values(self) -> Values:
+        """The values of a thread that has not begun. Nobody else has them: they may be changed in place."""
+        values = self.initial.copy()
+        for name, begun in self._begun_anew.items():
+            values[name] = begun()
+        return values
 
     @property
     def shown(self) -> str:

@@ -76,7 +76,7 @@ _SAME: dict[str, str] = {}
 
 def new_state(program: Program, ns: str, checkpoint_id: str, *, is_saved: bool) -> State:
     """The state of a thread that has not begun."""
-    return State(program.initial.copy(), ns=ns, checkpoint_id=checkpoint_id, is_saved=is_saved)
+    return State(program.first_values(), ns=ns, checkpoint_id=checkpoint_id, is_saved=is_saved)
 
 
 def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
@@ -87,7 +87,7 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     if not known.keys() <= program.channels.keys():
         known, moved, gone = fit_values(program, known)
     state = State(
-        {**program.initial, **known},
+        {**program.first_values(), **known},
         ns=ns,
         step=saved.metadata.get("step", -1),
         checkpoint_id=checkpoint["id"],
