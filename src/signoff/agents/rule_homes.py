@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 
 from signoff._snapshots import StateUpdate
 from signoff.agents.admission import DECISION
-from signoff.agents.rules import StoredRule
+from signoff.agents.rules import StoredRule, merge_rules
 from signoff.constants import CONF, END, THREAD_ID
 from signoff.errors import InvalidInput, QuestionsOpen
 from signoff.prebuilt._invoking import runtime_of
@@ -74,6 +74,14 @@ inherited: ContextVar[dict[str, Any]] = ContextVar("signoff_inherited_rules")
 def rules_in_state(state: Any) -> dict[str, Any]:
     """The rules that an agent knows without a store: those of the agents around it, and its own."""
     return {**inherited.get({}), **(state.get("approval_rules") or {})}
+
+
+def telling_rules(agent: Any) -> dict[str, Any]:
+    """How to call an agent so that it tells the rules that people made in it, too, which it keeps to itself."""
+    program: Any = getattr(agent, "program", None)
+    channel = getattr(program, "channels", {}).get("approval_rules")
+    is_told = getattr(channel, "operator", None) is merge_rules
+    return {"output_keys": [*program.output_keys, "approval_rules"]} if is_told else {}
 
 
 def rules_made(results: Sequence[Any]) -> dict[str, Any]:

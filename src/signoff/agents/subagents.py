@@ -15,7 +15,7 @@ from signoff.agents.backends.state import changed_files
 from signoff.agents.gate import AGENTS
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
-from signoff.agents.rule_homes import inherited, rules_in_state, rules_made
+from signoff.agents.rule_homes import inherited, rules_in_state, telling_rules
 from signoff.constants import CONF
 from signoff.errors import InvalidInput
 from signoff.forms import adapter_of
@@ -56,14 +56,14 @@ def task_tool(agents: Mapping[str, Any], descriptions: Mapping[str, str]) -> Bas
     def task(description: str, subagent_type: str, runtime: ToolRuntime) -> Any:
         given, config = _begin(agents, description, subagent_type, runtime)
         with _handing_down_rules(runtime):
-            result = agents[subagent_type].invoke(given, config)
-        return _ended(result, subagent_type, runtime)
+            result = agents[subagent_type].invoke(given, config, **telling_rules(agents[subagent_type]))
+        return _ended(agents[subagent_type], result, subagent_type, runtime)
 
     async def atask(description: str, subagent_type: str, runtime: ToolRuntime) -> Any:
         given, config = _begin(agents, description, subagent_type, runtime)
         with _handing_down_rules(runtime):
-            result = await agents[subagent_type].ainvoke(given, config)
-        return _ended(result, subagent_type, runtime)
+            result = await agents[subagent_type].ainvoke(given, config, **telling_rules(agents[subagent_type]))
+        return _ended(agents[subagent_type], result, subagent_type, runtime)
 
     listed = "\n".join(f"- {name}: {text}" for name, text in descriptions.items())
     about = (
@@ -98,7 +98,7 @@ def _handing_down_rules(runtime: ToolRuntime) -> Iterator[None]:
         inherited.reset(token)
 
 
-def _ended(result: Any, name: str, runtime: ToolRuntime) -> Any:
+def _ended(agent: Any, result: Any, name: str, runtime: ToolRuntime) -> Any:
     if not isinstance(result, Mapping) or not result.get("messages"):
         raise InvalidInput(
             f"Subagent {name!r} ended without messages, and its last one is its answer. Give its state the key "
@@ -106,7 +106,8 @@ def _ended(result: Any, name: str, runtime: ToolRuntime) -> Any:
         )
     message = ToolMessage(_answer(result), tool_call_id=runtime.tool_call_id)
     files = changed_files(runtime.state.get("files"), result.get("files"))
-    made = rules_made(result["messages"]) if runtime.store is None else {}
+    # Not from its messages, in which anything may stand: only the gate of an agent writes rules into its state.
+    made = (result.get("approval_rules") if telling_rules(agent) else None) or {}
     more = {"files": files, "approval_rules": made}
     return Command(update={**{key: value for key, value in more.items() if value}, "messages": [message]})
 
