@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.tools import InjectedToolCallId, StructuredTool, Tool, tool
-from pydantic import BaseModel, ConfigDict
+from langchain_core.tools import BaseTool, InjectedToolCallId, StructuredTool, Tool, tool
+from pydantic import BaseModel, ConfigDict, Field
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidInput, ReplayMismatch
@@ -173,18 +173,67 @@ class Open(BaseModel):
     hotel: str
 
 
-def test_an_argument_that_the_schema_does_not_name_is_shown_if_the_tool_gets_it():
-    @tool(args_schema=Open)
+class Named(BaseModel):
+    """An argument that goes by another name."""
+
+    hotel: str
+    suite: bool = Field(False, alias="inSuite")
+
+
+class Booking(BaseTool):
+    """A tool of its own class, without a class for its arguments."""
+
+    name: str = "book_hotel"
+    description: str = "Book a hotel."
+
+    def _run(self, hotel: str, **more: Any) -> str:
+        return f"{hotel} {more}"
+
+
+def booking(args_schema: Any) -> Any:
     def book_hotel(hotel: str, **more: Any) -> str:
         """Book a hotel."""
         return f"{hotel} {more}"
 
-    model = scripted(calls(call("book_hotel", hotel="Ritz", suite=True)))
-    agent = create_react_agent(model, [add_human_in_the_loop(book_hotel)], checkpointer=InMemorySaver())
-    config: Any = {"configurable": {"thread_id": "1"}}
-    (question,) = agent.invoke(USER, config)["__interrupt__"]
-    assert question.value[0]["action_request"]["args"] == {"hotel": "Ritz", "suite": True}
-    assert result_of(agent.invoke(Command(resume=[{"type": "accept"}]), config)) == ["Ritz {'suite': True}"]
+    return StructuredTool.from_function(book_hotel, args_schema=args_schema)
+
+
+HOTEL: Any = {"title": "book_hotel", "type": "object", "properties": {"hotel": {"type": "string"}}}
+MORE: dict[str, Any] = {
+    "pydantic": (booking(Open), "suite"),
+    "json": (booking(HOTEL), "suite"),
+    "closed json": (booking({**HOTEL, "additionalProperties": False}), "suite"),
+    "a name of LangChain's": (booking(HOTEL), "callbacks"),
+    "class": (Booking(), "suite"),
+    "alias": (booking(Named), "inSuite"),
+}
+
+
+@pytest.fixture(params=MORE)
+def open_and_name(request, open_agent):
+    """An agent that was asked, and an argument of the call that the schema of the tool does not name."""
+    made, name = MORE[request.param]
+    wanted = calls(call("book_hotel", "c1", hotel="Ritz", **{name: True}))
+    app = open_agent(
+        lambda saver: create_react_agent(scripted(wanted), [add_human_in_the_loop(made)], checkpointer=saver)
+    )
+    (question,) = app.invoke(USER)["__interrupt__"]
+    assert question.value[0]["action_request"]["args"] == {"hotel": "Ritz", name: True}
+    return app, name
+
+
+def test_an_argument_that_the_schema_does_not_name_is_shown_if_the_tool_gets_it(open_and_name):
+    app, _ = open_and_name
+    assert "True" in result_of(app.invoke(Command(resume=[{"type": "accept"}])))[0]
+
+
+def test_an_argument_that_was_shown_is_gone_if_a_person_takes_it_away_and_may_be_changed(open_and_name):
+    app, name = open_and_name
+    edited = {"type": "edit", "args": {"action": "book_hotel", "args": {"hotel": "Savoy", name: False}}}
+    without = {"type": "edit", "args": {"action": "book_hotel", "args": {"hotel": "Savoy"}}}
+    told = result_of(app.invoke(Command(resume=[without if name == "suite" else edited])))
+    assert "Savoy" in told[0]
+    assert "True" not in told[0]
 
 
 def test_an_argument_that_the_tool_would_drop_is_not_shown(hotel):

@@ -1,7 +1,7 @@
 """Ask a person before a tool runs: the shapes of the question and the answer, and a wrapper for any tool."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property, partial
 from typing import Any, Literal, cast
 
 from langchain_core.messages import ToolMessage
@@ -16,6 +16,7 @@ from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.prebuilt._invoking import called_in_loop, check_sync
 from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.carrying import carrying, uncarried
+from signoff.prebuilt.injection import injections_of
 from signoff.prebuilt.tool_errors import listed
 from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
 from signoff.prebuilt.ways_of_tools import way_to
@@ -144,21 +145,36 @@ class AskingTool(BaseTool):
         """The arguments to run with, or what to answer instead."""
         given = tool_input if isinstance(tool_input, dict) else {"__arg1": tool_input}
         # A call that the tool would refuse anyway is not worth anybody's time.
-        self.tool._parse_input(given, tool_call_id)
-        shown = self._taken(self.tool._filter_injected_args(given))
-        hidden = {name: value for name, value in given.items() if name not in shown}
+        taken = self.tool._parse_input(dict(given), tool_call_id)
+        hidden = {name: value for name, value in given.items() if name in self._injected}
+        shown = {
+            name: value
+            for name, value in given.items()
+            if name not in hidden and not self._is_dropped(name, given, taken, tool_call_id)
+        }
         problem = None
         while True:
             answer = interrupt([self._ask(shown, problem)])
             try:
-                return self._understood(answer, given, hidden, tool_call_id)
+                return self._understood(answer, given, shown, hidden, tool_call_id)
             except _NotUnderstood as error:
                 problem = str(error)
 
-    def _taken(self, args: dict[str, Any]) -> dict[str, Any]:
-        """The arguments that the tool will get. Others are dropped, so who sees them would approve something else."""
-        known = argument_names(self.tool)
-        return args if takes_others(self.tool) else {name: value for name, value in args.items() if name in known}
+    @cached_property
+    def _injected(self) -> frozenset[str]:
+        """The arguments that are none of the model's business, nor of a person's."""
+        wants = injections_of(self.tool)
+        return frozenset({*wants.names, *wants.call_id, *self._injected_args_keys})
+
+    def _is_dropped(self, name: str, given: dict[str, Any], taken: Any, tool_call_id: str | None) -> bool:
+        """Whether the tool gets the same without an argument: who sees it would approve something else."""
+        if name in argument_names(self.tool):
+            return False
+        rest = {other: value for other, value in given.items() if other != name}
+        try:
+            return bool(self.tool._parse_input(rest, tool_call_id) == taken)
+        except Exception:  # it is missed then, or cannot be compared
+            return False
 
     def _ask(self, args: dict[str, Any], problem: str | None) -> HumanInterrupt:
         plain = TypeAdapter(dict[str, Any]).dump_python(args, mode="json", fallback=str)
@@ -172,14 +188,19 @@ class AskingTool(BaseTool):
         }
 
     def _understood(
-        self, answer: Any, given: dict[str, Any], hidden: dict[str, Any], tool_call_id: str | None
+        self,
+        answer: Any,
+        given: dict[str, Any],
+        shown: Collection[str],
+        hidden: dict[str, Any],
+        tool_call_id: str | None,
     ) -> dict[str, Any] | str:
         kind, args = self._read(answer)
         match kind:
             case "accept":
                 return given
             case "edit":
-                return {**self._edited(args, hidden, tool_call_id), **hidden}
+                return {**self._edited(args, shown, hidden, tool_call_id), **hidden}
             case "response" if isinstance(args, str):
                 return args
             case "response":
@@ -195,7 +216,9 @@ class AskingTool(BaseTool):
             )
         return one["type"], one.get("args")
 
-    def _edited(self, args: Any, hidden: dict[str, Any], tool_call_id: str | None) -> dict[str, Any]:
+    def _edited(
+        self, args: Any, shown: Collection[str], hidden: dict[str, Any], tool_call_id: str | None
+    ) -> dict[str, Any]:
         edited = args.get("args") if isinstance(args, Mapping) else None
         if not isinstance(edited, Mapping):
             raise _NotUnderstood(f"an edit needs {{'action': {self.name!r}, 'args': {{...}}}} in args, not {args!r}.")
@@ -203,8 +226,9 @@ class AskingTool(BaseTool):
             raise _NotUnderstood(
                 f"an edit cannot turn {self.name!r} into {args['action']!r}. Respond in words instead."
             )
-        told = self.tool._filter_injected_args(dict(edited))
-        if unknown := set(told) - set(self._taken(told)):
+        told = {name: value for name, value in edited.items() if name not in self._injected}
+        known = {*argument_names(self.tool), *shown}
+        if (unknown := set(told) - known) and not takes_others(self.tool):
             raise _NotUnderstood(f"the tool has no argument {', '.join(map(repr, sorted(unknown)))}.")
         try:
             self.tool._parse_input({**told, **hidden}, tool_call_id)
