@@ -117,6 +117,16 @@ def test_a_time_without_a_zone_is_refused():
         ({"url": "https://example.com/open/*"}, {"url": "https://example.com/open/%2e%2E/secrets"}, False),
         ({"url": "https://example.com/open/*"}, {"url": "https://example.com/open/..%5csecrets"}, False),
         ({"url": "https://example.com/open/*"}, {"url": "https://example.com/open/50%"}, True),
+        ({"query": "in:*"}, {"query": "in: docs ../secrets"}, False),
+        ({"query": "in:*"}, {"query": "in:docs,../secrets"}, False),
+        ({"query": "in:*"}, {"query": "in:docs path=../secrets"}, False),
+        ({"query": "in:*"}, {"query": "in:docs, and so on..."}, True),
+        ({"command": "git log main..*"}, {"command": "git log main..next"}, True),
+        ({"command": "git log main..*"}, {"command": "git log main.. --output=../x"}, False),
+        ({"command": 'git commit -m "*"'}, {"command": 'git commit -m "mend it"'}, True),
+        ({"command": 'git commit -m "*"'}, {"command": 'git commit -m "mend it" --author="eva"'}, False),
+        ({"command": "ls ~/*"}, {"command": "ls ~/docs"}, True),
+        ({"command": "ls *.py"}, {"command": "ls *.py"}, True),
         ({"amount": 5}, {"amount": 5, "to": "x"}, True),
         ({"amount": 5}, {"amount": 6}, False),
         ({"amount": 5}, {"amount": "5"}, False),
@@ -133,6 +143,17 @@ def test_a_pattern_for_commands_is_for_no_second_command_inside_of_one(name):
     assert fits("tool", {name: "git *"}, "tool", {name: "git log a.txt"})
     chained = ["; x", "| x", "&& x", "& x", "$(x)", "`x`", "> x", "< x", "\nx", "<(x)", "{x,y}"]
     assert [more for more in chained if fits("tool", {name: "git *"}, "tool", {name: f"git log {more}"})] == []
+
+
+@pytest.mark.parametrize("name", ["bash", "cmd", "code", "command", "commands", "script", "shell", "shell_command"])
+def test_a_pattern_for_commands_is_for_no_way_out_of_the_folder_however_it_is_written(name):
+    assert fits("tool", {name: "cat *"}, "tool", {name: "cat docs/a.txt -n"})
+    ways = [
+        "../x", "docs/a ../x", "docs/a\t../x", "--file=../x", "docs/..", "docs/'..'/../x", "docs/\".\"./.'.'/x",
+        "docs/.\\./x", "docs/.?/x", "docs/.*/x", "docs/.[.]/x", "docs/*", "~/x", "~root/x", "$HOME/x", "docs/.{.,}/x",
+        "docs/.^./x", "%HOME%/x", "docs/.!!/x",
+    ]  # fmt: skip
+    assert [way for way in ways if fits("tool", {name: "cat *"}, "tool", {name: f"cat {way}"})] == []
 
 
 # Rules of people

@@ -1,5 +1,6 @@
 """Rules: which calls need no question. Written in code, or made by a person who says "from here on"."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -126,13 +127,30 @@ def _is_meant(key: str, wanted: Any, value: Any) -> bool:
     if wanted in ("*", value):
         return True
     # A pattern is for what it seems to say: "/tmp/*" not for "/tmp/../etc", "git *" not for "git log; rm -rf /".
-    return fnmatchcase(value, wanted) and not _climbs(value) and not (key in _COMMANDS and _CHAINING & set(value))
+    leads_away = _does_more(value, wanted) if key in _COMMANDS else _climbs(value)
+    return fnmatchcase(value, wanted) and not leads_away
 
 
 _COMMANDS = {"bash", "cmd", "code", "command", "commands", "script", "shell", "shell_command"}
 """How arguments are called that a shell reads."""
-_CHAINING = set(";|&$`<>\n(){}")
+_CHAINING = set(";|&$`<>\n\r(){}")
+"""What makes more of a command than one."""
+_GLOBBING = set("*?[]")
+"""What a shell makes names of, which nobody has seen: those of files that lead out of a folder, too."""
+_QUOTING = ("..", "\\", "'", '"', "~", "^", "%", "!")
+"""What leads elsewhere, and what may hide that it does: a shell reads it as something else than it looks like. Where a
+pattern says it, it is meant, but no star stands for it."""
+
+
+def _does_more(command: str, pattern: str) -> bool:
+    """Whether a shell would do something else than a pattern seems to say."""
+    is_more = (_CHAINING | _GLOBBING) & set(command)
+    return bool(is_more) or any(command.count(part) > pattern.count(part) for part in _QUOTING)
 
 
 def _climbs(value: str) -> bool:
-    return ".." in unquote(value).replace("\\", "/").split("/")  # in an address, %2e%2e climbs as well
+    """Whether a path in a text climbs, wherever it stands: not "a..b", which is a name."""
+    return _CLIMBING.search(unquote(value)) is not None  # in an address, %2e%2e climbs as well
+
+
+_CLIMBING = re.compile(r"(?<![\w.~-])\.\.(?![\w.~-])")
