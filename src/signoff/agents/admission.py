@@ -1,6 +1,7 @@
 """Admission: one call on its way through the gate, and what the transcript says about it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,15 @@ class Run:
     """How often it has run by a decision; None if it needs none."""
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the transcript says of a call that people have decided on."""
+
+    record: dict[str, Any] | None = None
+    notice: str | None = None
+    """What stands before the result, if it is of another call than the model wanted."""
+
+
 @dataclass(slots=True)
 class Admission:
     """The decision on one call, and how often its body has run."""
@@ -40,8 +50,10 @@ class Admission:
     """What was asked on the way: a wrapper that tries again after a failure does not ask again."""
     edited: tuple[ToolCallRequest, ToolCallRequest] | None = None
     """The call as the model wanted it, and what wrappers are given: what a person has put in its place."""
-    is_entered: bool = False
-    """Whether a wrapper has let a call pass."""
+    unmade: Note = Note()
+    """What is said of the call if wrappers let none pass."""
+    notes: list[Note] = field(default_factory=list)
+    """What is said of the calls that wrappers have let pass, in order."""
 
     @property
     def is_settled(self) -> bool:
@@ -51,15 +63,18 @@ class Admission:
     def given(self, request: ToolCallRequest) -> ToolCallRequest:
         """A call as wrappers are given it: as a person has put it. One may make it by itself, or stand in for it."""
         decided = self.decided
-        if decided is None or decided["kind"] != "edit" or decided["digest"] != self.gate.digest(request):
+        if decided is None or "record" not in decided or decided["digest"] != self.gate.digest(request):
+            return request
+        if decided["kind"] != "edit":
+            self.unmade = Note(decided["record"])
             return request
         put = self._put(request, decided)
         self.edited = request, put
+        self.unmade = self._note([_proposed(request, decided)], put)
         return put
 
     def taken(self, request: ToolCallRequest) -> ToolCallRequest:
         """A call as a wrapper lets it pass: what was put in the place of another stands for that one again."""
-        self.is_entered = True
         if self.edited is None:
             return request
         proposed, put = self.edited
@@ -67,32 +82,40 @@ class Admission:
         return request.override(tool_call=proposed.tool_call, tool=proposed.tool) if is_put else request
 
     def told(self, result: Any) -> Any:
-        """What came of a call around which wrappers stand; if they have let none pass, with what a person has put."""
-        if self.is_entered or self.decided is None or self.edited is None:
-            return result
-        return self._told_of_change(result, self.decided, *self.edited)
+        """What came of a call, be it in the words of a wrapper, with what people have decided about it."""
+        otherwise = self.notes[-1] if self.notes else self.unmade
+        for message in messages_in(result):
+            known = message.additional_kwargs.get(DECISION)
+            note = next((one for one in self.notes if one.record == known), otherwise)
+            _mark(message, note.record)
+            if note.notice is not None:
+                message.content = _behind(note.notice, message.content)
+        return result
 
-    def enter(self, request: ToolCallRequest, changes: int = 0) -> Steps[Any]:
+    def enter(self, request: ToolCallRequest, before: Sequence[dict[str, Any]] = ()) -> Steps[Any]:
         """Run the call, or answer in its place; where there is no live decision for exactly this call, ask.
 
-        changes: how often a person has turned it into a call of another tool.
+        before: the decisions by which people have turned it into a call of another tool, one after the other.
         """
         request = self.gate.straightened(request)
         if request.tool_call["name"] not in self.gate.policies:
-            return _undecided((yield Run(request)))
-        decided = self._decision(request, changes)
+            return (yield from self._run(request, before, is_counted=False))
+        decided = self._decision(request, len(before))
         match decided["kind"]:
             case "misfit":
-                return error_message(request.tool_call, f"It was not run: {decided['message']}.")
+                told = error_message(request.tool_call, f"It was not run: {decided['message']}.")
+                return self._answered(told, before)
             case "reject":
-                return _noted(_rejection(request.tool_call, decided), decided["record"])
+                return self._answered(_rejection(request.tool_call, decided), [*before, decided["record"]])
             case "respond":
                 call = request.tool_call
                 said = ToolMessage(decided["message"], name=call["name"], tool_call_id=call["id"])
-                return _noted(said, decided["record"])
+                return self._answered(said, [*before, decided["record"]])
             case "edit":
-                return (yield from self._changed(request, decided, changes))
-        return _noted((yield from self._run(request)), decided["record"])
+                put, way = self._put(request, decided), [*before, _proposed(request, decided)]
+                is_other = put.tool_call["name"] != request.tool_call["name"]
+                return (yield from (self.enter(put, way) if is_other else self._run(put, way)))
+        return (yield from self._run(request, [*before, decided["record"]]))
 
     def _decision(self, request: ToolCallRequest, changes: int) -> Decided:
         known, gate, time = self.decided, self.gate, (self.ran, changes)
@@ -109,28 +132,31 @@ class Admission:
             self.answers[key] = gate.ask_about_one(request, proposal, key, self.check)
         return self.answers[key]
 
-    def _run(self, request: ToolCallRequest) -> Steps[Any]:
+    def _run(
+        self, request: ToolCallRequest, decisions: Sequence[dict[str, Any]], *, is_counted: bool = True
+    ) -> Steps[Any]:
         """Run the body. A decision is for one run: a wrapper that runs the call again asks again, unless it failed, or
         was called off.
 
-        It counts from its start: a wrapper may run the call twice at the same time.
+        It counts from its start: a wrapper may run the call twice at the same time. So does what is said of it: a
+        wrapper may tell of the failure.
         """
-        time, self.ran = self.ran, self.ran + 1
+        time, self.ran = self.ran, self.ran + is_counted
+        note = self._note(decisions, request)
+        self.notes.append(note)
         try:
-            return _undecided((yield Run(request, time)))
+            return _marked((yield Run(request, time if is_counted else None)), note.record)
         except BaseException as error:
             if isinstance(error, Exception) or was_called_off(error):
-                self.ran -= 1
+                self.ran -= is_counted
             raise
 
-    def _changed(self, request: ToolCallRequest, decided: Decided, changes: int) -> Steps[Any]:
-        """Run what a person put in the place of a call; another tool passes the gate for itself."""
-        changed = self._put(request, decided)
-        is_other = changed.tool_call["name"] != request.tool_call["name"]
-        result = yield from (self.enter(changed, changes + 1) if is_other else self._run(changed))
-        if is_other and not _has_run(result):
-            return _noted(result, {**decided["record"], "proposed": action_of(request.tool_call)})
-        return self._told_of_change(result, decided, request, changed)
+    def _answered(self, message: ToolMessage, decisions: Sequence[dict[str, Any]]) -> ToolMessage:
+        """What is said in the place of a call that is not made."""
+        note = Note(_chained(decisions))
+        self.notes.append(note)
+        _mark(message, note.record)
+        return message
 
     def _put(self, request: ToolCallRequest, decided: Decided) -> ToolCallRequest:
         """What a person put in the place of a call."""
@@ -139,19 +165,13 @@ class Admission:
         is_other = call["name"] != proposed["name"]
         return request.override(tool_call=call, tool=self.gate.tools.get(call["name"]) if is_other else request.tool)
 
-    def _told_of_change(self, result: Any, decided: Decided, proposed: ToolCallRequest, put: ToolCallRequest) -> Any:
-        """A result that says what a person has put in the place of a call."""
-        ran, notice = action_of(put.tool_call), self.gate.watch.edit_notice
-        record = {**decided["record"], "proposed": action_of(proposed.tool_call), "ran": ran}
-        if notice is not None:
-            notice = f"{notice} {ran['name']} with {json.dumps(ran['args'], ensure_ascii=False, default=repr)}."
-        return _noted(result, record, notice)
-
-
-def _has_run(result: Any) -> bool:
-    """Whether the call of another tool was made."""
-    later = (message.additional_kwargs.get(DECISION) or {} for message in messages_in(result))
-    return not any(one.get("type") in ("reject", "respond") for one in later)
+    def _note(self, decisions: Sequence[dict[str, Any]], made: ToolCallRequest) -> Note:
+        """What is said of a call that is made as these decisions want it."""
+        ran, notice = action_of(made.tool_call), self.gate.watch.edit_notice
+        if notice is None or not any("proposed" in one for one in decisions):
+            return Note(_chained(decisions, ran))
+        args = json.dumps(ran["args"], ensure_ascii=False, default=repr)
+        return Note(_chained(decisions, ran), f"{notice} {ran['name']} with {args}.")
 
 
 def _rejection(call: ToolCall, decided: Decided) -> ToolMessage:
@@ -164,24 +184,37 @@ def _rejection(call: ToolCall, decided: Decided) -> ToolMessage:
 # What the transcript says
 
 
-def _noted(result: Any, record: dict[str, Any], notice: str | None = None) -> Any:
-    """A result with the record of its decision in its tool message, and a notice before its text."""
+def _proposed(request: ToolCallRequest, decided: Decided) -> dict[str, Any]:
+    """The record of a decision that has put another call in the place of one."""
+    return {**decided["record"], "proposed": action_of(request.tool_call)}
+
+
+def _chained(decisions: Sequence[dict[str, Any]], ran: dict[str, Any] | None = None) -> dict[str, Any] | None:
+    """The records of decisions that led from call to call, each with what was decided then; and what ran in the end."""
+    told: dict[str, Any] | None = None
+    for record in reversed(decisions):
+        what = {"ran": ran} if ran is not None and "proposed" in record else {}
+        told = {**record, **what, **({"then": told} if told is not None else {})}
+    return told
+
+
+def _marked(result: Any, record: dict[str, Any] | None) -> Any:
     for message in messages_in(result):
-        earlier = message.additional_kwargs.get(DECISION)
-        known = {**record, "then": earlier} if earlier else record
-        message.additional_kwargs = {**message.additional_kwargs, DECISION: known}
-        if notice is not None:
-            message.content = _behind(notice, message.content)
+        _mark(message, record)
     return result
 
 
-def _undecided(result: Any) -> Any:
-    """The result of a body, without what it says of decisions: only the gate says what people have decided."""
-    for message in messages_in(result):
-        if DECISION in message.additional_kwargs:
-            others = {key: value for key, value in message.additional_kwargs.items() if key != DECISION}
-            message.additional_kwargs = others
-    return result
+def undecided(result: Any) -> Any:
+    """A result without what it says of decisions: only the gate says what people have decided."""
+    return _marked(result, None)
+
+
+def _mark(message: ToolMessage, record: dict[str, Any] | None) -> None:
+    """Have a message say what people have decided, and nothing else of decisions."""
+    if record is None and DECISION not in message.additional_kwargs:
+        return
+    others = {key: value for key, value in message.additional_kwargs.items() if key != DECISION}
+    message.additional_kwargs = others if record is None else {**others, DECISION: record}
 
 
 def _behind(notice: str, content: Any) -> Any:

@@ -4,7 +4,7 @@ In the store a rule can be taken back at any moment. In the state it can be take
 change of the state would ask open questions anew.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -86,10 +86,16 @@ def telling_rules(agent: Any) -> dict[str, Any]:
 
 def rules_made(results: Sequence[Any]) -> dict[str, Any]:
     """The rules that people made as they decided on the calls of these messages or Commands."""
-    records = [message.additional_kwargs.get(DECISION) or {} for message in messages_in(list(results))]
-    all_of_them = [one for record in records for one in (record, record.get("then") or {})]
-    rules = [record["from_here_on"] for record in all_of_them if "from_here_on" in record]
+    records = (message.additional_kwargs.get(DECISION) for message in messages_in(list(results)))
+    rules = [one["from_here_on"] for record in records for one in _chain(record) if "from_here_on" in one]
     return {rule["id"]: rule for rule in rules}
+
+
+def _chain(record: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
+    """The record of a decision, and those of what was decided then."""
+    while record:
+        yield record
+        record = record.get("then")
 
 
 def known_rules(in_state: Mapping[str, StoredRule], config: RunnableConfig) -> Steps[dict[str, StoredRule]]:

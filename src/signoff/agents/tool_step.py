@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import ToolCall
 from langchain_core.runnables import RunnableConfig
 
-from signoff.agents.admission import Admission, Run
+from signoff.agents.admission import Admission, Run, undecided
 from signoff.agents.asked_before import Shown, calls_shown, check_watched, decisions_kept, was_shown
 from signoff.agents.gate import Check, Decided, Gate
 from signoff.agents.middleware.base import AgentMiddleware, check_wraps_tools
@@ -192,8 +192,8 @@ class ToolStep(ToolNode):
             request = self._request(to_be_wrapped(call) if self.wraps else call, wanted.state, config)
             for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
-            result = handler(request) if admission is None else admission.told(handler(admission.given(request)))
-            return checked(result, self._made_around(call, wanted)) if self.wraps else result
+            result = handler(request if admission is None else admission.given(request))
+            return self._told_of(result, call, wanted, admission)
 
         return one
 
@@ -205,13 +205,15 @@ class ToolStep(ToolNode):
             request = self._request(to_be_wrapped(call) if self.wraps else call, wanted.state, config)
             for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.awrap_tool_call, handler)
-            if admission is None:
-                result = await handler(request)
-            else:
-                result = admission.told(await handler(admission.given(request)))
-            return checked(result, self._made_around(call, wanted)) if self.wraps else result
+            result = await handler(request if admission is None else admission.given(request))
+            return self._told_of(result, call, wanted, admission)
 
         return aone
+
+    def _told_of(self, result: Any, call: ToolCall, wanted: Wanted, admission: Admission | None) -> Any:
+        """What came of a call, with what people have decided about it, and with nothing that others say of that."""
+        result = checked(result, self._made_around(call, wanted)) if self.wraps else result
+        return undecided(result) if admission is None else admission.told(result)
 
     def _entrance(self, wanted: Wanted, passing: Passing | None, admission: Admission | None) -> Callable[[Any], Any]:
         """The innermost handler: the gate, and behind it the body."""
