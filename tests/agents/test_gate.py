@@ -364,11 +364,71 @@ def test_a_call_of_a_tool_that_a_wrapper_brings_is_asked_about_once(open_with_le
 def test_a_call_of_a_tool_that_a_wrapper_brings_may_be_changed(open_with_lent_tool, desk, mode):
     app = open_with_lent_tool(mode)
     app.invoke(USER)
-    with pytest.raises(InvalidAnswer, match="much"):
-        app.invoke(Command(resume=with_answer(mode, edit("pay", amount="much", to="ana"))))
     result = app.invoke(Command(resume=with_answer(mode, edit("pay", amount=4, to="ana"))))
     assert desk.ran == ["pay 4 ana"]
     assert records(result)["c1"]["ran"] == {"name": "pay", "args": {"amount": 4, "to": "ana"}}
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("args", [{"amount": "much", "to": "ana"}, {"amount": 4, "to": "ana", "dry_run": True}])
+def test_what_a_tool_that_a_wrapper_brings_would_refuse_or_drop_does_not_run(open_with_lent_tool, desk, mode, args):
+    """Nobody could tell when it was asked about, or changed."""
+    app = open_with_lent_tool(mode)
+    app.invoke(USER)
+    result = app.invoke(Command(resume=with_answer(mode, edit("pay", **args))))
+    assert "It was not run" in results(result)["c1"]
+    assert (desk.ran, "ran" in records(result)["c1"]) == ([], False)
+
+
+class Handling(AgentMiddleware):
+    """Runs a tool by itself that the agent does not have."""
+
+    def __init__(self) -> None:
+        self.ran: list[Any] = []
+
+    def _run(self, call: Any) -> Any:
+        self.ran.append(call["args"])
+        return ToolMessage("handled", tool_call_id=call["id"])
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self._run(request.tool_call) if request.tool is None else handler(request)
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self._run(request.tool_call) if request.tool is None else await handler(request)
+
+
+@pytest.fixture
+def open_handling(open_in_all_ways, desk):
+    def open_desk(mode: Any) -> Any:
+        handling = Handling()
+
+        def make(saver: Any) -> Any:
+            layers = [HumanInTheLoopMiddleware({"refund": True}, interrupt_mode=mode), handling]
+            model = scripted(calls(call("refund", "c1", amount=5), id="ai-1"))
+            return create_agent(model, desk.tools, middleware=layers, checkpointer=saver)
+
+        return open_in_all_ways(make), handling
+
+    return open_desk
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    ("decision", "ran", "told"),
+    [
+        (APPROVE, [{"amount": 5}], "handled"),
+        (edit("refund", amount=4), [{"amount": 4}], "handled"),
+        (reject(), [], "rejected"),
+    ],
+    ids=["approve", "edit", "reject"],
+)
+def test_a_tool_that_a_wrapper_runs_by_itself_is_asked_about_before(open_handling, mode, decision, ran, told):
+    app, handling = open_handling(mode)
+    assert "__interrupt__" in app.invoke(USER)
+    assert handling.ran == []
+    result = app.invoke(Command(resume=with_answer(mode, decision)))
+    assert told in results(result)["c1"]
+    assert (handling.ran, records(result)["c1"]["type"]) == (ran, decision["type"])
 
 
 class Span(BaseModel):
@@ -480,10 +540,11 @@ def paying(text: str, version: str | None = None) -> Any:
 RAN: list[str] = []
 
 
-@pytest.mark.parametrize("other", [paying("paid twice"), paying("paid", "2")], ids=["code", "version"])
-@pytest.mark.parametrize("mode", ["batched", "per_call"])
-@pytest.mark.parametrize("is_lent", [False, True], ids=["own", "lent"])
-def test_an_approval_is_for_the_version_of_the_tool_that_was_shown(other, mode, is_lent):
+OTHERS: Any = pytest.mark.parametrize("other", [paying("paid twice"), paying("paid", "2")], ids=["code", "version"])
+
+
+def version_desk(mode: Any, is_lent: bool) -> Any:
+    """From a version of a tool to the agent that has it, or is brought it by a wrapper, on one thread."""
     RAN.clear()
     saver = InMemorySaver()
 
@@ -492,11 +553,26 @@ def test_an_approval_is_for_the_version_of_the_tool_that_was_shown(other, mode, 
         tools = [] if is_lent else [pay]
         return create_agent(scripted(calls(call("pay", amount=1))), tools, middleware=layers, checkpointer=saver)
 
-    approval = decide(APPROVE) if mode == "batched" else APPROVE
+    return agent
+
+
+@OTHERS
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_an_approval_is_for_the_version_of_the_tool_that_was_shown(other, mode):
+    agent, approval = version_desk(mode, is_lent=False), with_answer(mode)
     agent(paying("paid")).invoke(USER, CONFIG)
     assert "__interrupt__" in agent(other).invoke(Command(resume=approval), CONFIG)
     assert RAN == []
     assert "__interrupt__" not in agent(other).invoke(Command(resume=approval), CONFIG)
+    assert len(RAN) == 1
+
+
+@OTHERS
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_of_a_tool_that_only_a_wrapper_knows_no_version_is_shown_so_an_approval_is_for_any(other, mode):
+    agent = version_desk(mode, is_lent=True)
+    agent(paying("paid")).invoke(USER, CONFIG)
+    assert "__interrupt__" not in agent(other).invoke(Command(resume=with_answer(mode)), CONFIG)
     assert len(RAN) == 1
 
 

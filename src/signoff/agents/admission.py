@@ -60,6 +60,16 @@ class Admission:
         """Whether a person has said already what the call comes to: no wrapper may make it then, or stand in for it."""
         return self.decided is not None and self.decided["kind"] in ("reject", "respond")
 
+    def is_open(self, request: ToolCallRequest) -> bool:
+        """Whether somebody is to be asked about a call before wrappers are given it: of its tool they alone know, and
+        may run it by themselves."""
+        is_asked = self.decided is not None and self.decided["kind"] == "ask"
+        return is_asked and request.tool is None
+
+    def ask(self, request: ToolCallRequest) -> None:
+        """Ask about a call before wrappers are given it."""
+        self.decided = self._decision(request, 0)
+
     def given(self, request: ToolCallRequest) -> ToolCallRequest:
         """A call as wrappers are given it: as a person has put it. One may make it by itself, or stand in for it."""
         decided = self.decided
@@ -78,8 +88,9 @@ class Admission:
         if self.edited is None:
             return request
         proposed, put = self.edited
-        is_put = request.tool is put.tool and action_of(request.tool_call) == action_of(put.tool_call)
-        return request.override(tool_call=proposed.tool_call, tool=proposed.tool) if is_put else request
+        is_put = put.tool in (None, request.tool) and action_of(request.tool_call) == action_of(put.tool_call)
+        tool = proposed.tool or request.tool
+        return request.override(tool_call=proposed.tool_call, tool=tool) if is_put else request
 
     def told(self, result: Any) -> Any:
         """What came of a call, be it in the words of a wrapper, with what people have decided about it."""
@@ -103,8 +114,7 @@ class Admission:
         decided = self._decision(request, len(before))
         match decided["kind"]:
             case "misfit":
-                told = error_message(request.tool_call, f"It was not run: {decided['message']}.")
-                return self._answered(told, before)
+                return self._answered(_misfit(request.tool_call, decided["message"]), before)
             case "reject":
                 return self._answered(_rejection(request.tool_call, decided), [*before, decided["record"]])
             case "respond":
@@ -119,7 +129,7 @@ class Admission:
 
     def _decision(self, request: ToolCallRequest, changes: int) -> Decided:
         known, gate, time = self.decided, self.gate, (self.ran, changes)
-        is_live = known is not None and time == (0, 0) and known["digest"] == gate.digest(request)
+        is_live = known is not None and time == (0, 0) and gate.is_about(known, request)
         if is_live and known is not None and known["kind"] != "ask":
             return known
         proposal = gate.proposal(request)
@@ -141,6 +151,8 @@ class Admission:
         It counts from its start: a wrapper may run the call twice at the same time. So does what is said of it: a
         wrapper may tell of the failure.
         """
+        if (wrong := self.gate.misfit_of_brought(request)) is not None:
+            return self._answered(_misfit(request.tool_call, wrong), decisions)
         time, self.ran = self.ran, self.ran + is_counted
         note = self._note(decisions, request)
         self.notes.append(note)
@@ -172,6 +184,10 @@ class Admission:
             return Note(_chained(decisions, ran))
         args = json.dumps(ran["args"], ensure_ascii=False, default=repr)
         return Note(_chained(decisions, ran), f"{notice} {ran['name']} with {args}.")
+
+
+def _misfit(call: ToolCall, wrong: str) -> ToolMessage:
+    return error_message(call, f"It was not run: {wrong}.")
 
 
 def _rejection(call: ToolCall, decided: Decided) -> ToolMessage:

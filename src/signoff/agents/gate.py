@@ -76,6 +76,13 @@ class Gate:
         version = self._versions.get(call["name"], "") if is_own else "" if tool is None else version_of(tool)
         return digest_of([call["name"], call["args"], version])
 
+    def is_about(self, decided: Decided, request: ToolCallRequest) -> bool:
+        """Whether a decision is about a call; if the agent does not have the tool, about any that a wrapper brings."""
+        if decided["digest"] == self.digest(request):
+            return True
+        is_unknown = request.tool_call["name"] not in self.tools
+        return is_unknown and decided["digest"] == self.digest(request.override(tool=None))
+
     def straightened(self, request: ToolCallRequest) -> ToolCallRequest:
         """A request whose name is that of the tool that would run, whichever of the two middleware has changed."""
         call, tool = request.tool_call, request.tool
@@ -98,6 +105,11 @@ class Gate:
         if wrong is not None:
             return {"kind": "misfit", "digest": self.digest(request), "message": wrong}
         return {"kind": "ask", "digest": self.digest(request)}
+
+    def misfit_of_brought(self, request: ToolCallRequest) -> str | None:
+        """Why a tool that a wrapper has brought would refuse a call: nobody could tell when it was asked about."""
+        is_own = request.tool is self.tools.get(request.tool_call["name"])
+        return None if is_own else misfit(request.tool, request.tool_call["args"])
 
     def screened(self, request: ToolCallRequest, rules: Mapping[str, StoredRule]) -> Decided:
         """Whether a call is to be asked about, or by what it passes."""

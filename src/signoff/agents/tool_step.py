@@ -93,8 +93,7 @@ class ToolStep(ToolNode):
         if watched:
             rules = rules_in_state(wanted.state)
             decisions = yield from self._screened(gate, watched, wanted, rules, config, shown)
-        # What a tool is that only a wrapper knows is seen behind that: it is asked about there.
-        asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask" and call["name"] in gate.tools]
+        asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask"]
         made = self._made_before(scope)
         if asked and gate.is_batched:
             decided = self._decided_before(gate, asked, wanted, config)
@@ -190,9 +189,10 @@ class ToolStep(ToolNode):
             admission = self._admission(call, make, check_sync)
             handler = self._entrance(wanted, passing, admission)
             request = self._request(to_be_wrapped(call) if self.wraps else call, wanted.state, config)
+            request = self._given(request, passing, admission, is_async=False)
             for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
-            result = handler(request if admission is None else admission.given(request))
+            result = handler(request)
             return self._told_of(result, call, wanted, admission)
 
         return one
@@ -203,12 +203,24 @@ class ToolStep(ToolNode):
             admission = self._admission(call, make, _any_tool)
             handler = self._aentrance(wanted, passing, admission)
             request = self._request(to_be_wrapped(call) if self.wraps else call, wanted.state, config)
+            request = self._given(request, passing, admission, is_async=True)
             for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.awrap_tool_call, handler)
-            result = await handler(request if admission is None else admission.given(request))
+            result = await handler(request)
             return self._told_of(result, call, wanted, admission)
 
         return aone
+
+    def _given(
+        self, request: ToolCallRequest, passing: Passing | None, admission: Admission | None, *, is_async: bool
+    ) -> ToolCallRequest:
+        """A call as wrappers are given it."""
+        if admission is None:
+            return request
+        if admission.is_open(request) and not (passing is not None and passing.before):
+            check_wraps_tools(self.wraps, is_async=is_async)
+            admission.ask(request)
+        return admission.given(request)
 
     def _told_of(self, result: Any, call: ToolCall, wanted: Wanted, admission: Admission | None) -> Any:
         """What came of a call, with what people have decided about it, and with nothing that others say of that."""
