@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import ToolMessage
 
 from signoff.agents import backends, create_deep_agent
 from signoff.agents.backends import FileError, FolderBackend, ShellBackend, StateBackend
@@ -114,6 +115,71 @@ def test_edits_of_one_turn_are_all_made_or_the_model_is_told_which_are_not(desk_
     # In a real folder, whichever comes first is made.
     assert (made, text) in [(["c1", "c4"], "1 2 three 4"), (["c2", "c4"], "one 2 3 4")]
     assert "'..'" in said["c3"]
+
+
+EVERYWHERE = calls(
+    call("edit_file", "c1", file_path="/a", old_string="cat", new_string="dog dog"),
+    call("edit_file", "c2", file_path="/a", old_string="dog", new_string="bird", replace_all=True),
+)
+
+
+def test_an_edit_of_all_places_is_one_of_those_that_it_was_looked_at_for(desk_of_files):
+    said, text = desk_of_files(EVERYWHERE, "cat dog")
+    made = [id for id in ("c1", "c2") if said[id].startswith("Replaced 1 place")]
+    assert (made, text) in [(["c1"], "dog dog dog"), (["c1", "c2"], "dog dog bird")]
+
+
+BIRD = call("edit_file", "c2", file_path="/a", old_string="dog", new_string="bird")
+EARLIER: dict[str, tuple[str, Any]] = {
+    "brings another place": ("cat dog", call("edit_file", "c1", file_path="/a", old_string="cat", new_string="dog")),
+    "takes the place and brings one": (
+        "cat dog",
+        call("edit_file", "c1", file_path="/a", old_string="cat dog", new_string="dogs"),
+    ),
+    "makes one with what is around it": (
+        "dog do_g",
+        call("edit_file", "c1", file_path="/a", old_string="_", new_string=""),
+    ),
+    "writes the file": ("dog", call("write_file", "c1", file_path="/a", content="a dog")),
+}
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+@pytest.mark.parametrize("earlier", EARLIER)
+@pytest.mark.parametrize("ends", ["", "\r\n"])
+def test_an_edit_of_what_another_call_of_the_turn_has_changed_in_a_folder_is_not_made(
+    tmp_path, earlier, everywhere, ends
+):
+    text, first = EARLIER[earlier]
+    (tmp_path / "a").write_bytes(f"{text}{ends}".encode())
+    node = ToolNode(file_tools(FolderBackend(tmp_path)))
+    node.invoke({"messages": [calls(first, id="ai-1")]})
+    left = (tmp_path / "a").read_bytes()
+    second = {**BIRD, "args": {**BIRD["args"], "replace_all": everywhere}}
+    done = ToolMessage("done", tool_call_id="c1")
+    result = node.invoke({"messages": [calls(first, second, id="ai-1"), done]})
+    assert "Another call of this turn" in results(result)["c2"]
+    assert (tmp_path / "a").read_bytes() == left
+    later = node.invoke({"messages": [calls({**second, "args": {**second["args"], "replace_all": True}}, id="ai-2")]})
+    assert results(later)["c2"].startswith("Replaced")
+
+
+def test_an_edit_of_what_somebody_else_has_changed_is_made_on_that(tmp_path):
+    (tmp_path / "a").write_text("cat dog")
+    node = ToolNode(file_tools(FolderBackend(tmp_path)))
+    first = call("edit_file", "c1", file_path="/a", old_string="cat", new_string="dog")
+    node.invoke({"messages": [calls(first, id="ai-1")]})
+    (tmp_path / "a").write_text("a dog")
+    done = ToolMessage("done", tool_call_id="c1")
+    node.invoke({"messages": [calls(first, BIRD, id="ai-1"), done]})
+    assert (tmp_path / "a").read_text() == "a bird"
+
+
+def test_a_folder_refuses_an_edit_whose_place_is_not_clear_any_more(tmp_path):
+    (tmp_path / "a").write_text("dog dog")
+    with pytest.raises(FileError, match="several times"):
+        FolderBackend(tmp_path).edit("/a", "dog", "bird", everywhere=False)
+    assert (tmp_path / "a").read_text() == "dog dog"
 
 
 def test_an_edit_behind_a_new_text_of_the_same_turn_is_refused(tmp_path):

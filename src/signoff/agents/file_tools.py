@@ -12,6 +12,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from signoff._words.commands import Command
 from signoff.agents.backends.base import Backend, Executor, FileError, Files, clean
+from signoff.agents.drafts import Draft, Drafts, Replaced, drafted
+from signoff.constants import CONF, THREAD_ID
+from signoff.prebuilt._invoking import messages_of
 from signoff.prebuilt.agent_routes import last_of_model
 from signoff.prebuilt.injection import ToolRuntime
 
@@ -21,11 +24,12 @@ MAX_FOUND = 200
 
 def file_tools(backend: Backend) -> list[BaseTool]:
     """The tools over a backend."""
+    drafts = Drafts()
     tools = [
         _ls(backend),
         _read_file(backend),
-        _write_file(backend),
-        _edit_file(backend),
+        _write_file(backend, drafts),
+        _edit_file(backend, drafts),
         _glob(backend),
         _grep(backend),
     ]
@@ -62,25 +66,32 @@ def _read_file(backend: Backend) -> Callable[..., str]:
     return read_file
 
 
-def _write_file(backend: Backend) -> Callable[..., Any]:
+def _write_file(backend: Backend, drafts: Drafts) -> Callable[..., Any]:
     def write_file(file_path: str, content: str, runtime: ToolRuntime) -> Any:
         """Write a file. If there is one already, it is replaced."""
-        update = backend.open(runtime.state).write(file_path, content)
+        with drafts.alone:
+            update = backend.open(runtime.state).write(file_path, content)
+            drafts.keep(_turn_of(runtime), clean(file_path), Draft([Replaced("", content.replace("\r\n", "\n"))]))
         return _done(f"Wrote {len(content.splitlines())} lines to {file_path}.", update, runtime)
 
     return write_file
 
 
-def _edit_file(backend: Backend) -> Callable[..., Any]:
+def _edit_file(backend: Backend, drafts: Drafts) -> Callable[..., Any]:
     def edit_file(
         file_path: str, old_string: str, new_string: str, runtime: ToolRuntime, replace_all: bool = False
     ) -> Any:
         """Replace a text in a file. It must be there exactly once, unless all places are to be replaced."""
-        files = backend.open(runtime.state)
-        places = count_places(files, file_path, old_string, replace_all)
-        if backend.is_virtual:
-            _refuse_overlap(files.read(file_path), file_path, old_string, replace_all, runtime)
-        update = files.edit(file_path, old_string, new_string, everywhere=replace_all)
+        files, path, turn = backend.open(runtime.state), clean(file_path), _turn_of(runtime)
+        with drafts.alone:
+            text = files.read(file_path)
+            # Virtual files are in the state, which shows no call of a turn what another one has done.
+            is_blind = backend.is_virtual
+            draft = drafted(text, _calls_before(runtime, path)) if is_blind else drafts.of(turn, path, text)
+            _refuse_overlap(draft, old_string, file_path)
+            places = count_places(files, file_path, old_string, replace_all)
+            update = files.edit(file_path, old_string, new_string, everywhere=replace_all)
+            drafts.keep(turn, path, draft.with_replaced(old_string, new_string))
         return _done(f"Replaced {places} place{'s' * (places > 1)} in {file_path}.", update, runtime)
 
     return edit_file
@@ -98,16 +109,19 @@ def count_places(files: Files, file_path: str, old_string: str, replace_all: boo
     return places
 
 
-def _refuse_overlap(text: str, file_path: str, old_string: str, replace_all: bool, runtime: ToolRuntime) -> None:
+def _refuse_overlap(draft: Draft, old_string: str, file_path: str) -> None:
     """Refuse an edit of what another call of the same turn changes: calls of a turn do not see each other's files."""
-    for call in _calls_before(runtime, clean(file_path)):
-        text = _after(call, text)
-    places = text.count(old_string)
-    if not places or (places > 1 and not replace_all):
+    if old_string and not draft.leaves(old_string):
         raise FileError(
             f"Another call of this turn changes the same part of {file_path}, so this edit was not made. Read the "
             "file, and edit it then."
         )
+
+
+def _turn_of(runtime: ToolRuntime) -> Any:
+    """What the calls of one message of the model have in common; None if nobody can tell."""
+    said = last_of_model(messages_of(runtime.state) or ())
+    return None if said is None or said.id is None else ((runtime.config.get(CONF) or {}).get(THREAD_ID), said.id)
 
 
 def _calls_before(runtime: ToolRuntime, path: str) -> list[dict[str, Any]]:
@@ -124,13 +138,6 @@ def _is_at(path: str, said: Any) -> bool:
         return clean(str(said)) == path
     except FileError:  # that call is refused for itself
         return False
-
-
-def _after(args: dict[str, Any], text: str) -> str:
-    if "content" in args:
-        return str(args["content"])
-    old, new = str(args.get("old_string", "")), str(args.get("new_string", ""))
-    return text.replace(old, new, -1 if args.get("replace_all") else 1) if old else text
 
 
 def _done(text: str, update: dict[str, Any] | None, runtime: ToolRuntime) -> Any:

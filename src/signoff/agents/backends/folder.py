@@ -100,7 +100,10 @@ class FolderBackend:
     def edit(self, path: str, old: str, new: str, *, everywhere: bool) -> dict[str, Any] | None:
         with self._turn:
             text = self.read_exactly(path)
-            changed = replaced(text.replace("\r\n", "\n"), old, new, everywhere)
+            plain = text.replace("\r\n", "\n")
+            if plain.count(old) > 1 and not everywhere:  # somebody has changed it since it was looked at
+                raise FileError(f"The text to replace is in {path} several times. Read the file, and edit it then.")
+            changed = replaced(plain, old, new, everywhere)
             # The model does not see how lines end, so nobody has said yes to other ends.
             return self.write(path, changed.replace("\n", "\r\n") if "\r\n" in text else changed)
 
