@@ -675,6 +675,108 @@ def test_a_preview_that_changed_meanwhile_is_shown_anew(open_agent, desk):
     assert desk.ran == ["pay 5 ana"]
 
 
+class Failing(AgentMiddleware):
+    """Fails before it lets a call pass, as an audit log does that is away; or asks when it was made."""
+
+    def __init__(self, *, asks: bool = False) -> None:
+        self.is_away = not asks
+        self.asks = asks
+
+    def _look(self) -> None:
+        if self.is_away:
+            raise ConnectionError("the audit log is away")
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        self._look()
+        result = handler(request)
+        return interrupt("seen?") and result if self.asks else result
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        self._look()
+        result = await handler(request)
+        return interrupt("seen?") and result if self.asks else result
+
+
+class Balance:
+    """What a preview shows: how much is left."""
+
+    left = "10"
+
+
+@pytest.fixture
+def open_audited(open_in_all_ways, desk):
+    def open_desk(*, asks: bool = False) -> Any:
+        audit, account = Failing(asks=asks), Balance()
+        shows = {"pay": {"preview": lambda request: f"{account.left} left"}, "mail": True}
+
+        def make(saver: Any) -> Any:
+            layers = [HumanInTheLoopMiddleware(shows), audit]
+            return create_agent(scripted(calls(PAY, MAIL)), desk.tools, middleware=layers, checkpointer=saver)
+
+        return open_in_all_ways(make), audit, account
+
+    return open_desk
+
+
+def failed(app: Any, *decisions: Any) -> None:
+    with pytest.raises(ConnectionError):
+        app.invoke(Command(resume=decide(*decisions)))
+
+
+def test_what_was_approved_and_would_do_something_else_after_a_failure_is_asked_about_again(open_audited, desk):
+    app, audit, account = open_audited()
+    app.invoke(USER)
+    failed(app, APPROVE, APPROVE)
+    account.left, audit.is_away = "0", False
+    assert asks_about(app.invoke(None)) == [("pay", PAY["args"])]
+    assert "pay 5 ana" not in desk.ran
+    result = app.invoke(Command(resume=decide(APPROVE)))
+    assert sorted(desk.ran) == ["mail bo", "pay 5 ana"]
+    check_transcript(result["messages"])
+
+
+def test_what_was_approved_and_would_still_do_the_same_after_a_failure_is_not_asked_about_again(open_audited, desk):
+    app, audit, _ = open_audited()
+    app.invoke(USER)
+    failed(app, APPROVE, APPROVE)
+    audit.is_away = False
+    assert "__interrupt__" not in app.invoke(None)
+    assert sorted(desk.ran) == ["mail bo", "pay 5 ana"]
+
+
+def test_what_was_rejected_stays_so_whatever_it_would_do_after_a_failure(open_audited, desk):
+    app, audit, account = open_audited()
+    app.invoke(USER)
+    failed(app, reject("no"), APPROVE)
+    account.left, audit.is_away = "0", False
+    assert "The reason: no" in results(app.invoke(None))["c1"]
+    assert desk.ran == ["mail bo"]
+
+
+def test_a_no_to_what_was_asked_about_again_is_not_forgotten_though_it_would_do_what_was_approved_first(
+    open_audited, desk
+):
+    app, audit, account = open_audited()
+    app.invoke(USER)
+    failed(app, APPROVE, APPROVE)
+    account.left, audit.is_away = "0", False
+    app.invoke(None)
+    account.left = "10"
+    result = app.invoke(Command(resume=decide(reject("no"))))
+    while "__interrupt__" in result:
+        result = app.invoke(Command(resume=decide(reject("no"))))
+    assert desk.ran == ["mail bo"]
+
+
+def test_a_call_that_was_made_is_not_asked_about_again_though_it_changed_what_it_shows(open_audited, desk):
+    app, _, account = open_audited(asks=True)
+    app.invoke(USER)
+    seen = app.invoke(Command(resume=decide(APPROVE, APPROVE)))["__interrupt__"]
+    account.left = "5"
+    assert "__interrupt__" not in app.invoke(Command(resume={one.id: True for one in seen}))
+    assert sorted(desk.ran) == ["mail bo", "pay 5 ana"]
+
+
 # Tools that ask by themselves
 
 

@@ -4,20 +4,23 @@ The agent may be another one by then: a deploy has taken a tool out of `interrup
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolCall
 
 from signoff._words.questions import Interrupt
-from signoff.agents.gate import call_asked_about
+from signoff.agents.gate import Decided, Gate, call_asked_about
 from signoff.constants import RETURN
 from signoff.drivers.asking import asker_id
 from signoff.engine import ids
 from signoff.engine.calls_before import finished_calls
 from signoff.errors import ReplayMismatch
 from signoff.prebuilt.asked_before import own_questions
+from signoff.prebuilt.made_before import MadeBefore
+from signoff.prebuilt.one_call import ToolCallRequest
 
-__all__ = ["Shown", "calls_shown", "check_watched", "decisions_kept", "was_shown"]
+__all__ = ["DecidedBefore", "Shown", "calls_shown", "check_watched", "decided_before", "decisions_kept", "was_shown"]
 
 
 class Shown(NamedTuple):
@@ -72,6 +75,44 @@ def decisions_kept(scope: Any) -> dict[str, list[Any]]:
             for call_id, decided in (dict(writes).get(RETURN) or {}).items():
                 found.setdefault(call_id, []).append(decided)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedBefore:
+    """What a person has decided about calls before their tool step started over."""
+
+    decided: dict[str, Decided]
+    """By call id."""
+    over: list[str]
+    """The questions whose answers do not count any more."""
+
+
+def decided_before(gate: Gate, requests: Sequence[ToolCallRequest], made: MadeBefore, scope: Any) -> DecidedBefore:
+    """What a person has decided about exactly these calls, though perhaps together with others than now.
+
+    It does not count for a call that would do something else by now than its preview has shown, and is still to be
+    made; nor if that was asked about since.
+    """
+    kept, found, over = decisions_kept(scope), dict[str, Decided](), list[str]()
+    for request in requests if kept else ():
+        call = request.tool_call
+        own = [one for one in kept.get(str(call["id"]), ()) if one["digest"] == gate.digest(request)]
+        is_left = bool(own and made.left_of([call])) and not made.was_let_pass(call)
+        last = max(own, key=lambda one: one["record"].get("at") or "", default=None)
+        if last is None:
+            continue
+        if is_left and (_asked_since(call, own, scope) or not gate.still_holds(last, request)):
+            over += [one["record"]["question"] for one in own]
+        else:
+            found[str(call["id"])] = last
+    return DecidedBefore(found, over)
+
+
+def _asked_since(call: ToolCall, kept: Sequence[Decided], scope: Any) -> bool:
+    """Whether a question about calls that is open, or just answered, is about a call that was decided on before."""
+    known = {one["record"]["question"] for one in kept}
+    since = [one for one in own_questions(scope) if one.id not in known and (one.key or "").startswith("review-")]
+    return was_shown(call, [shown for question in since for shown in _calls(question)])
 
 
 def _calls(question: Interrupt[Any]) -> Iterator[Shown]:

@@ -51,6 +51,8 @@ class Decided(TypedDict, total=False):
     message: str
     record: dict[str, Any]
     """What the history says of it."""
+    preview: str
+    """Stands for what the call would have done when it was asked about."""
 
 
 class Gate:
@@ -135,9 +137,16 @@ class Gate:
         """A call as a person is asked about it."""
         call = request.tool_call
         policy = self.policies[call["name"]]
-        schema = policy.args_schema or args_schema_of(request.tool)
-        preview = policy.preview(request) if policy.preview is not None else None
+        schema, preview = policy.args_schema or args_schema_of(request.tool), self._preview(request)
         return Proposal(call, policy.allowed, self._described(policy, request), schema, self.digest(request), preview)
+
+    def _preview(self, request: ToolCallRequest) -> str | None:
+        preview = self.policies[request.tool_call["name"]].preview
+        return None if preview is None else preview(request)
+
+    def still_holds(self, decided: Decided, request: ToolCallRequest) -> bool:
+        """Whether a call would do what it would have done when it was decided on. A no holds whatever it would do."""
+        return decided["kind"] in ("reject", "respond") or decided.get("preview") == _digest_of(self._preview(request))
 
     def _described(self, policy: "Policy", request: ToolCallRequest) -> str:
         call, text = request.tool_call, policy.description
@@ -145,10 +154,15 @@ class Gate:
             text = text(call, request.state, request.runtime)
         return text or f"{self.watch.description_prefix}\n\nTool: {call['name']}\nArgs: {call['args']}"
 
-    def ask_about_all(self, requests: Sequence[ToolCallRequest], check: Check) -> list[Decided]:
-        """What a person decides about several calls, in one question; `check` refuses those that cannot be made."""
+    def ask_about_all(
+        self, requests: Sequence[ToolCallRequest], check: Check, over: Sequence[str] = ()
+    ) -> list[Decided]:
+        """What a person decides about several calls, in one question; `check` refuses those that cannot be made.
+
+        over: the questions about them whose answers do not count any more.
+        """
         proposals = [self.proposal(request) for request in requests]
-        key = f"review-{digest_of([[p.call['id'], p.digest, p.preview] for p in proposals])}"
+        key = f"review-{digest_of([*([p.call['id'], p.digest, p.preview] for p in proposals), *over])}"
         return self._ask_together(requests, proposals, key, check)
 
     def ask_about_one(self, request: ToolCallRequest, proposal: Proposal, key: str, check: Check) -> Decided:
@@ -216,6 +230,8 @@ def _decided(proposal: Proposal, said: Mapping[str, Any], facts: dict[str, Any])
     call = proposal.call
     record: dict[str, Any] = {"type": said["type"], **facts, "call": proposal.digest}
     decided: Decided = {"kind": said["type"], "digest": proposal.digest, "record": record}
+    if (preview := _digest_of(proposal.preview)) is not None:
+        decided["preview"] = preview
     if said["type"] == "edit":
         decided["action"] = action_of(said["edited_action"])
     if "message" in said:
@@ -252,6 +268,10 @@ def _path(request: ToolCallRequest) -> dict[str, Any]:
 
 
 # Digests
+
+
+def _digest_of(preview: str | None) -> str | None:
+    return None if preview is None else digest_of(preview)
 
 
 def version_of(tool: BaseTool) -> str:

@@ -9,7 +9,7 @@ from langchain_core.messages import ToolCall
 from langchain_core.runnables import RunnableConfig
 
 from signoff.agents.admission import Admission, Run, undecided
-from signoff.agents.asked_before import Shown, calls_shown, check_watched, decisions_kept, was_shown
+from signoff.agents.asked_before import Shown, calls_shown, check_watched, decided_before, was_shown
 from signoff.agents.gate import Check, Decided, Gate
 from signoff.agents.middleware.base import AgentMiddleware, check_wraps_tools
 from signoff.agents.rule_homes import aperform as aperform_store
@@ -96,11 +96,12 @@ class ToolStep(ToolNode):
         asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask"]
         made = self._made_before(scope)
         if asked and gate.is_batched:
-            decided = self._decided_before(gate, asked, wanted, config)
-            left = [call for call in made.left_of(asked) if str(call["id"]) not in decided]
-            decisions |= decided
+            requests = [self._request(call, wanted.state, config) for call in asked]
+            known = decided_before(gate, requests, made, scope)
+            left = [call for call in made.left_of(asked) if str(call["id"]) not in known.decided]
+            decisions |= known.decided
             if left:
-                decisions |= yield Aside(self._review(gate, left, wanted, config, is_async=is_async))
+                decisions |= yield Aside(self._review(gate, left, known.over, wanted, config, is_async=is_async))
         results = yield Make(wanted, made, decisions, rules)
         new_rules = yield from keep_rules(rules_made(results), config)
         together = combined(results, wanted.shape, self.messages_key)
@@ -130,7 +131,14 @@ class ToolStep(ToolNode):
         return {**found, **{str(one.tool_call["id"]): gate.unscreened(one) for one in asked}}
 
     def _review(
-        self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig, *, is_async: bool
+        self,
+        gate: Gate,
+        calls: Sequence[ToolCall],
+        over: Sequence[str],
+        wanted: Wanted,
+        config: RunnableConfig,
+        *,
+        is_async: bool,
     ) -> Node:
         """One question about several calls. Its answer is kept: a preview may look different after the first ran."""
         # Later would be too late: a person had decided then on what cannot be done.
@@ -142,19 +150,10 @@ class ToolStep(ToolNode):
 
         def ask() -> Steps[dict[str, Decided]]:
             yield from ()
-            decided = gate.ask_about_all(requests, check)
+            decided = gate.ask_about_all(requests, check, over)
             return {str(call["id"]): one for call, one in zip(calls, decided, strict=True)}
 
-        return _aside("review", calls, ask)
-
-    def _decided_before(
-        self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig
-    ) -> dict[str, Decided]:
-        """What a person has decided about exactly these calls, though perhaps together with others than now."""
-        known = decisions_kept(scope_of(config))
-        requests = [self._request(call, wanted.state, config) for call in calls if str(call["id"]) in known]
-        decided = ((str(one.tool_call["id"]), gate.digest(one)) for one in requests)
-        return {id: kept for id, digest in decided for kept in known[id] if kept["digest"] == digest}
+        return _aside("review", calls, ask, over)
 
     # Performing
 
@@ -280,8 +279,8 @@ def _around(wrap: Callable[[Any, Any], Any], inner: Callable[[Any], Any], reques
     return wrap(request, inner)
 
 
-def _aside(what: str, calls: Sequence[ToolCall], steps: Callable[[], Steps[Any]]) -> Node:
-    name = f"{what}-{digest_of([[call['id'], call['name'], call['args']] for call in calls])}"
+def _aside(what: str, calls: Sequence[ToolCall], steps: Callable[[], Steps[Any]], over: Sequence[str] = ()) -> Node:
+    name = f"{what}-{digest_of([*([call['id'], call['name'], call['args']] for call in calls), *over])}"
     return hidden(name, lambda _: drive(steps(), perform_store), lambda _: adrive(steps(), aperform_store))
 
 

@@ -47,6 +47,10 @@ class MadeBefore:
             call for call in calls if not (call["id"] in settled or self._has(call) or self._passed_as_another(call))
         ]
 
+    def was_let_pass(self, call: ToolCall) -> bool:
+        """Whether a wrapper has let a call pass, and waits for something else."""
+        return call["id"] in self.passed
+
     def passing(self, call: ToolCall, calls: Sequence[ToolCall]) -> "Passing":
         """How a wrapper lets one of the calls pass."""
         is_alone = bool(self.passed) and sum(one["id"] == call["id"] for one in calls) == 1
