@@ -347,7 +347,7 @@ def test_what_is_allowed_from_here_on_holds_in_subagents_and_comes_back_from_the
     assert records(result)["c1"]["rule"]["because"]["tool_call_id"] == "s1"
 
 
-def test_a_rule_of_a_subagent_that_is_in_the_store_is_nowhere_else():
+def test_a_rule_of_a_subagent_that_was_taken_out_of_the_store_holds_nowhere():
     turns = [handing("writer"), "done", calls(call("sample_tool", "c1", text="a"))]
     kept: Any = {"checkpointer": InMemorySaver(), "store": InMemoryStore()}
     team = [subagent("writer", working("b"))]

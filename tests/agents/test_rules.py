@@ -319,6 +319,31 @@ def test_in_a_store_a_rule_is_for_its_thread_however_threads_are_called(desk):
     assert (len(list_rules(agent, first)), len(list_rules(agent, second))) == (1, 0)
 
 
+def test_in_a_store_a_rule_ends_with_its_thread(desk):
+    saver, store = InMemorySaver(), InMemoryStore()
+    make(desk, saver, pay("c1"), store=store).invoke(USER, CONFIG)
+    make(desk, saver, store=store).invoke(Command(resume=from_here_on(), by="eva"), CONFIG)
+    saver.delete_thread("1")
+    agent = make(desk, saver, pay("c2"), store=store)
+    assert "__interrupt__" in agent.invoke(USER, CONFIG)
+    assert list_rules(agent, CONFIG) == []
+    assert desk.ran == ["pay 5 ana"]
+
+
+def test_in_a_store_a_rule_is_for_its_thread_though_another_agent_has_one_of_the_same_name(desk):
+    store = InMemoryStore()
+    one, other = (make(desk, InMemorySaver(), pay("c1"), store=store) for _ in range(2))
+    one.invoke(USER, CONFIG)
+    one.invoke(Command(resume=from_here_on()), CONFIG)
+
+    async def run() -> None:
+        assert "__interrupt__" in await other.ainvoke(USER, CONFIG)
+        assert await alist_rules(other, CONFIG) == []
+
+    asyncio.run(run())
+    assert len(list_rules(one, CONFIG)) == 1
+
+
 @pytest.mark.parametrize("is_watched", [False, True])
 def test_what_a_tool_says_of_decisions_is_no_decision(open_agent, desk, is_watched):
     """A tool may hand on messages from elsewhere, such as those of an agent on another machine."""

@@ -1,7 +1,8 @@
-"""Where the rules live that people make: in the store of the agent, or, where it has none, in the state of the thread.
+"""Where the rules live that people make: in the state of the thread, and in the store of the agent, if it has one.
 
-In the store a rule can be taken back at any moment. In the state it can be taken back while nothing is open, since a
-change of the state would ask open questions anew.
+A rule goes with its thread: another one that is given its id, after it was deleted, has other people's yes otherwise.
+In the store it can be taken back at any moment, and holds only as long as it is in both. Without one it can be taken
+back while nothing is open, since a change of the state would ask open questions anew.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +73,7 @@ inherited: ContextVar[dict[str, Any]] = ContextVar("signoff_inherited_rules")
 
 
 def rules_in_state(state: Any) -> dict[str, Any]:
-    """The rules that an agent knows without a store: those of the agents around it, and its own."""
+    """The rules in the state of an agent: those of the agents around it, and its own."""
     return {**inherited.get({}), **(state.get("approval_rules") or {})}
 
 
@@ -101,19 +102,22 @@ def _chain(record: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
 def known_rules(in_state: Mapping[str, StoredRule], config: RunnableConfig) -> Steps[dict[str, StoredRule]]:
     """The rules of the thread that runs."""
     store, thread_id = runtime_of(config).store, _thread(config)
-    if store is None or thread_id is None:
+    if store is None or thread_id is None or not in_state:
         return dict(in_state)
-    return {**in_state, **(yield Search(store, thread_id))}
+    return _in_both(in_state, (yield Search(store, thread_id)))
 
 
-def keep_rules(rules: dict[str, Any], config: RunnableConfig) -> Steps[dict[str, Any]]:
-    """Keep new rules in the store, if there is one; what is returned has to go into the state."""
+def _in_both(in_state: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {id: rule for id, rule in stored.items() if id in in_state}
+
+
+def keep_rules(rules: dict[str, Any], config: RunnableConfig) -> Steps[None]:
+    """Keep new rules in the store, too, if there is one."""
     store, thread_id = runtime_of(config).store, _thread(config)
     if store is None or thread_id is None:
-        return rules
+        return
     for id, rule in rules.items():
         yield Put(store, thread_id, id, rule)
-    return {}
 
 
 def _thread(config: Mapping[str, Any]) -> str | None:
@@ -126,12 +130,12 @@ def _thread(config: Mapping[str, Any]) -> str | None:
 
 def list_rules(agent: Any, config: Mapping[str, Any]) -> list[StoredRule]:
     """The rules that people made in a thread, oldest first."""
-    return _sorted({**_in_state(agent.get_state(config)), **drive(_stored(agent, config), perform)})
+    return _listed(agent, _in_state(agent.get_state(config)), drive(_stored(agent, config), perform))
 
 
 async def alist_rules(agent: Any, config: Mapping[str, Any]) -> list[StoredRule]:
     """The rules that people made in a thread, oldest first."""
-    return _sorted({**_in_state(await agent.aget_state(config)), **await adrive(_stored(agent, config), aperform)})
+    return _listed(agent, _in_state(await agent.aget_state(config)), await adrive(_stored(agent, config), aperform))
 
 
 def revoke_rule(agent: Any, config: Mapping[str, Any], rule_id: str) -> None:
@@ -162,7 +166,8 @@ def _in_state(snapshot: Any) -> dict[str, Any]:
     return dict((snapshot.values or {}).get("approval_rules") or {})
 
 
-def _sorted(rules: dict[str, Any]) -> list[StoredRule]:
+def _listed(agent: Any, in_state: dict[str, Any], stored: dict[str, Any]) -> list[StoredRule]:
+    rules = in_state if agent.store is None else _in_both(in_state, stored)
     return sorted(rules.values(), key=lambda rule: (rule.get("at") or "", rule["id"]))
 
 

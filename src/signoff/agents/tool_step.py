@@ -103,7 +103,8 @@ class ToolStep(ToolNode):
             if left:
                 decisions |= yield Aside(self._review(gate, left, known.over, wanted, config, is_async=is_async))
         results = yield Make(wanted, made, decisions, rules)
-        new_rules = yield from keep_rules(rules_made(results), config)
+        new_rules = rules_made(results)
+        yield from keep_rules(new_rules, config)
         together = combined(results, wanted.shape, self.messages_key)
         return _with_rules(together, new_rules) if new_rules else together
 
@@ -125,7 +126,7 @@ class ToolStep(ToolNode):
             return {str(request.tool_call["id"]): gate.screened(request, known) for request in requests}
 
         found: dict[str, Decided] = {}
-        if gate.needs_screening(calls, rules) or requests[0].runtime.store is not None:
+        if gate.needs_screening(calls, rules):
             found = yield Aside(_aside("screen", calls, screen))
         asked = [one for one in requests if not found or was_shown(one.tool_call, shown)]
         return {**found, **{str(one.tool_call["id"]): gate.unscreened(one) for one in asked}}
