@@ -202,6 +202,15 @@ def test_from_here_on_for_everything_in_the_thread(open_agent, desk):
     assert desk.ran == ["pay 5 ana", "mail bo"]
 
 
+@pytest.mark.parametrize("scope", [True, {}, {"args": {}}, {"tool": "pay"}], ids=str)
+def test_from_here_on_is_for_the_tool_and_for_any_arguments_unless_it_says_more(open_agent, desk, scope):
+    app = open_agent(lambda saver: make(desk, saver, pay("c1"), pay("c2", 7)))
+    app.invoke(USER)
+    app.invoke(Command(resume=from_here_on(scope)))
+    app.invoke(MORE)
+    assert desk.ran == ["pay 5 ana", "pay 7 ana"]
+
+
 def test_from_here_on_for_a_pattern_of_arguments(open_agent, desk):
     app = open_agent(lambda saver: make(desk, saver, pay("c1"), pay("c2", 7), pay("c3", 5, "bo")))
     app.invoke(USER)

@@ -236,7 +236,7 @@ def _decided(proposal: Proposal, said: Mapping[str, Any], facts: dict[str, Any])
         decided["action"] = action_of(said["edited_action"])
     if "message" in said:
         decided["message"] = said["message"]
-    if said.get("from_here_on"):
+    if said.get("from_here_on") is not None:
         record["from_here_on"] = _rule(call, said["from_here_on"], facts, proposal.digest)
     return decided
 
