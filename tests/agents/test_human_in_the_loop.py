@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from langchain_core.tools import StructuredTool, Tool
+from pydantic import v1 as old
 
 from signoff.agents import create_agent
+from signoff.agents.decisions import inlined
 from signoff.agents.middleware import HumanInTheLoopMiddleware
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput
@@ -374,6 +376,51 @@ def test_an_edit_into_a_tool_that_is_described_by_json_schema_must_fit_it(open_q
             app.invoke(Command(resume=decide(edit("refund", **wrong))))
     app.invoke(Command(resume=decide(edit("refund", amount=1))))
     assert desk.ran == ["refund {'amount': 1}"]
+
+
+class OldAccount(old.BaseModel):
+    """An account, as a class of pydantic.v1."""
+
+    number: int
+
+
+class OldTransfer(old.BaseModel):
+    """Arguments of a tool in a class of pydantic.v1, with another one in it."""
+
+    amount: int
+    account: OldAccount
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_tool_whose_arguments_are_a_class_of_pydantic_v1_is_asked_about_and_edited(open_agent, mode):
+    def transfer(amount: int, account: Any) -> str:
+        """Transfer money."""
+        return f"{amount} to {account.number}"
+
+    tool = StructuredTool.from_function(transfer, args_schema=OldTransfer)
+    account = {"number": 7}
+    wanted = calls(call("transfer", "c1", amount=5, account=account), call("transfer", "c2", amount="much"))
+    layers = [HumanInTheLoopMiddleware({"transfer": True}, interrupt_mode=mode)]
+    app = open_agent(lambda saver: create_agent(scripted(wanted), [tool], middleware=layers, checkpointer=saver))
+    (question,) = app.invoke(USER)["__interrupt__"]
+    review = question.value["review_config"] if mode == "per_call" else question.value["review_configs"][0]
+    assert review["args_schema"]["properties"]["account"]["properties"]["number"]["type"] == "integer"
+
+    def answer(**args: Any) -> Any:
+        put = edit("transfer", **args)
+        return Command(resume=put if mode == "per_call" else decide(put))
+
+    for wrong in ({"amount": 5, "account": {}}, {"amount": 5, "account": account, "fast": True}):
+        with pytest.raises(InvalidAnswer):
+            app.invoke(answer(**wrong))
+    result = app.invoke(answer(amount=6, account=account))
+    assert results(result)["c1"].endswith("6 to 7")
+    assert "amount" in results(result)["c2"]
+
+
+def test_what_a_schema_calls_its_definitions_is_not_taken_for_an_argument_of_that_name():
+    schema = {"definitions": {"n": {"type": "integer"}}, "properties": {"definitions": {"$ref": "#/definitions/n"}}}
+    assert inlined(schema) == {"properties": {"definitions": {"type": "integer"}}}
 
 
 def noting(desk: Any) -> list[Any]:

@@ -6,6 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, StructuredTool, Tool, tool
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic import v1 as old
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidInput, ReplayMismatch
@@ -173,6 +174,15 @@ class Open(BaseModel):
     hotel: str
 
 
+class OldOpen(old.BaseModel):
+    """The same in pydantic.v1."""
+
+    hotel: str
+
+    class Config:
+        extra = "allow"
+
+
 class Named(BaseModel):
     """An argument that goes by another name."""
 
@@ -201,6 +211,7 @@ def booking(args_schema: Any) -> Any:
 HOTEL: Any = {"title": "book_hotel", "type": "object", "properties": {"hotel": {"type": "string"}}}
 MORE: dict[str, Any] = {
     "pydantic": (booking(Open), "suite"),
+    "pydantic.v1": (booking(OldOpen), "suite"),
     "json": (booking(HOTEL), "suite"),
     "closed json": (booking({**HOTEL, "additionalProperties": False}), "suite"),
     "a name of LangChain's": (booking(HOTEL), "callbacks"),

@@ -1,7 +1,9 @@
 """ValidationNode, where it is more than LangGraph's (tests/parity/test_prebuilt_tools.py has what is the same)."""
 
 import pytest
+from langchain_core.tools import StructuredTool
 from pydantic import BaseModel
+from pydantic import v1 as old
 
 from signoff.errors import InvalidInput
 from signoff.prebuilt import ValidationNode
@@ -10,6 +12,11 @@ from .models import call, calls
 
 
 class Person(BaseModel):
+    name: str
+    age: int
+
+
+class OldPerson(old.BaseModel):
     name: str
     age: int
 
@@ -27,6 +34,15 @@ def test_the_model_is_told_which_arguments_do_not_fit():
     assert "age" in wrong.content
     assert wrong.content.endswith("Correct them and call it again.")
     assert right.content == '{"name":"ana","times":2}'
+
+
+@pytest.mark.parametrize("is_tool", [False, True])
+def test_classes_of_pydantic_v1_are_schemas_too(is_tool):
+    tool = StructuredTool.from_function(greet, name="OldPerson", args_schema=OldPerson)
+    wanted = calls(call("OldPerson", "c1", name="ana", age="old"), call("OldPerson", "c2", name="ana", age="5"))
+    wrong, right = ValidationNode([tool if is_tool else OldPerson]).invoke([wanted])
+    assert (wrong.status, "age" in wrong.content) == ("error", True)
+    assert right.content == '{"name": "ana", "age": 5}'
 
 
 def test_what_is_no_schema_is_refused_when_it_is_built():

@@ -1,15 +1,16 @@
 """Decisions: what a person may answer about calls of tools, as a form that is checked before the answer is taken."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.tools import BaseTool
-from pydantic import ValidationError
 
 from signoff import forms
 from signoff.agents.rules import as_moment
 from signoff.forms import Form
+from signoff.prebuilt.argument_classes import Misfit, details_of, field_names, json_schema_of, made_of
 from signoff.prebuilt.tool_errors import listed
 from signoff.prebuilt.toolbox import call_schema, takes_others
 
@@ -128,20 +129,21 @@ def args_schema_of(tool: BaseTool | None) -> dict[str, Any]:
     if tool is None:
         return {"type": "object", "additionalProperties": True}
     schema = call_schema(tool)
-    plain = inlined(schema if isinstance(schema, dict) else schema.model_json_schema())
+    plain = inlined(schema if isinstance(schema, dict) else json_schema_of(schema))
     return {"additionalProperties": True, **plain} if takes_others(tool) else plain
 
 
 def inlined(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema with its definitions in the places where they are referred to; one that holds itself may be anything."""
-    known = schema.get("$defs", {})
+    # Older schemas have them under another name.
+    known = {**schema.get("definitions", {}), **schema.get("$defs", {})}
 
     def resolve(part: Any, inside: tuple[str, ...]) -> Any:
         if isinstance(part, list):
             return [resolve(item, inside) for item in part]
         if not isinstance(part, dict):
             return part
-        name = str(part.get("$ref", "")).removeprefix("#/$defs/")
+        name = re.sub("^#/([$]defs|definitions)/", "", str(part.get("$ref", "")))
         if name and name in inside:
             return {}
         if name in known:
@@ -149,7 +151,7 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
             return {**resolve(known[name], (*inside, name)), **resolve(rest, inside)}
         return {key: resolve(value, inside) for key, value in part.items() if key != "$defs"}
 
-    resolved: dict[str, Any] = resolve(schema, ())
+    resolved: dict[str, Any] = resolve({key: part for key, part in schema.items() if key != "definitions"}, ())
     return resolved
 
 
@@ -186,12 +188,11 @@ def misfit(tool: BaseTool | None, args: Mapping[str, Any]) -> str | None:
     seen: Any = None if tool is None else call_schema(tool)
     if tool is None or isinstance(seen, dict):
         return None
-    if (unknown := sorted(set(args) - set(seen.model_fields))) and not takes_others(tool):
+    if (unknown := sorted(set(args) - set(field_names(seen)))) and not takes_others(tool):
         return f"the tool {tool.name!r} has no argument {', '.join(map(repr, unknown))}"
-    schema: Any = tool.args_schema or seen
     try:
-        schema.model_validate(dict(args))
-    except ValidationError as error:
-        wrong = [one for one in error.errors(include_url=False) if not one["loc"] or one["loc"][0] in seen.model_fields]
+        made_of(tool.args_schema or seen, args)
+    except Misfit as error:
+        wrong = [one for one in details_of(error) if not one["loc"] or one["loc"][0] in field_names(seen)]
         return f"the tool {tool.name!r} does not take these arguments: {listed(wrong)}" if wrong else None
     return None

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from signoff import _scope
@@ -14,6 +14,7 @@ from signoff._words.questions import Interrupt, interrupt
 from signoff.bridge.threads import is_threaded
 from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.prebuilt._invoking import called_in_loop, check_sync
+from signoff.prebuilt.argument_classes import Misfit, details_of
 from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.injection import injections_of
@@ -232,8 +233,8 @@ class AskingTool(BaseTool):
             raise _NotUnderstood(f"the tool has no argument {', '.join(map(repr, sorted(unknown)))}.")
         try:
             self.tool._parse_input({**told, **hidden}, tool_call_id)
-        except ValidationError as error:
-            raise _NotUnderstood(f"the arguments do not fit: {listed(error.errors(include_url=False))}.") from error
+        except Misfit as error:
+            raise _NotUnderstood(f"the arguments do not fit: {listed(details_of(error))}.") from error
         return told
 
 

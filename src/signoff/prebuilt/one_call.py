@@ -8,12 +8,12 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
-from pydantic import ValidationError
 
 from signoff import _scope
 from signoff._words.commands import Command
 from signoff.engine.program import Node
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of
+from signoff.prebuilt.argument_classes import Misfit
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.injection import ToolRuntime, injected, injections_of
 from signoff.prebuilt.interrupt import in_thread
@@ -100,7 +100,7 @@ class MakesCalls:
         try:
             result = yield Invoke(carrying(tool), asked, request.runtime.config)
             return checked(uncarried(result), Made(call, shape, request.state, self.messages_key))
-        except ValidationError as error:
+        except Misfit as error:
             return self._told(call, misfit(tool.name, error, call["args"], wants.names), error)
         except Exception as error:
             return self._told(call, error)

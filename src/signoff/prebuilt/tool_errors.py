@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import ToolException
-from pydantic import ValidationError
 
 from signoff._reprs import repr_of
 from signoff.errors import InvalidInput, SignoffError
+from signoff.prebuilt.argument_classes import details_of
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -52,7 +52,7 @@ class ToolInvocationError(ToolException, SignoffError):
     def __init__(
         self,
         tool_name: str,
-        source: ValidationError,
+        source: ValueError,
         tool_kwargs: dict[str, Any],
         filtered_errors: "list[ErrorDetails] | None" = None,
     ) -> None:
@@ -60,7 +60,7 @@ class ToolInvocationError(ToolException, SignoffError):
         self.tool_kwargs = tool_kwargs
         self.source = source
         self.filtered_errors = filtered_errors
-        shown = source.errors(include_url=False) if filtered_errors is None else filtered_errors
+        shown = details_of(source) if filtered_errors is None else filtered_errors
         self.message = TOOL_INVOCATION_ERROR_TEMPLATE.format(
             tool_name=tool_name, tool_kwargs=tool_kwargs, error=listed(shown, "\n")
         )
@@ -72,11 +72,9 @@ def listed(details: "Iterable[ErrorDetails]", between: str = "; ") -> str:
     return between.join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)
 
 
-def misfit(name: str, error: ValidationError, args: Mapping[str, Any], hidden: set[str]) -> ToolInvocationError:
+def misfit(name: str, error: ValueError, args: Mapping[str, Any], hidden: set[str]) -> ToolInvocationError:
     """The error for arguments that do not fit, without what the model neither sees nor can change."""
-    shown = [
-        detail for detail in error.errors(include_url=False) if not detail["loc"] or detail["loc"][0] not in hidden
-    ]
+    shown = [detail for detail in details_of(error) if not detail["loc"] or detail["loc"][0] not in hidden]
     return ToolInvocationError(name, error, dict(args), shown)
 
 

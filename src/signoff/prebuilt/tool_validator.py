@@ -6,10 +6,10 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool, create_schema_from_function
-from pydantic import BaseModel
 
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt._invoking import messages_of
+from signoff.prebuilt.argument_classes import is_model, json_of, made_of
 
 __all__ = ["UnknownSchema", "ValidationNode"]
 
@@ -54,13 +54,13 @@ class ValidationNode(Runnable[Any, Any]):
     def _check(self, call: ToolCall) -> ToolMessage:
         schema = self._schema(call)
         try:
-            valid = schema.model_validate(call["args"])
+            valid = made_of(schema, call["args"])
         except ValueError as error:
             told = self._format_error(error, call, schema)
             return ToolMessage(
                 told, name=call["name"], tool_call_id=call["id"], additional_kwargs={"is_error": True}, status="error"
             )
-        return ToolMessage(valid.model_dump_json(), name=call["name"], tool_call_id=call["id"])
+        return ToolMessage(json_of(valid), name=call["name"], tool_call_id=call["id"])
 
     def _schema(self, call: ToolCall) -> Any:
         if call["name"] not in self.schemas_by_name:
@@ -73,10 +73,10 @@ class ValidationNode(Runnable[Any, Any]):
 
 def _named_schema(given: Any) -> tuple[str, Any]:
     if isinstance(given, BaseTool):
-        if isinstance(given.args_schema, type) and issubclass(given.args_schema, BaseModel):
+        if is_model(given.args_schema):
             return given.name, given.args_schema
         raise InvalidInput(f"The tool {given.name!r} has no pydantic schema to check against. Give it args_schema=.")
-    if isinstance(given, type) and issubclass(given, BaseModel):
+    if is_model(given):
         return given.__name__, given
     if callable(given):
         return given.__name__, create_schema_from_function(given.__name__, given)

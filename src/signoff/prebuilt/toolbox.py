@@ -8,6 +8,7 @@ from langchain_core.tools import tool as as_tool
 
 from signoff._annotations import name_in
 from signoff.errors import InvalidInput
+from signoff.prebuilt.argument_classes import field_names, keeps_others
 from signoff.prebuilt.injection import function_of
 
 __all__ = [
@@ -84,7 +85,7 @@ ONE_TEXT = {
 def argument_names(tool: BaseTool) -> list[str]:
     """The arguments that the model is told of, sorted."""
     schema = call_schema(tool)
-    return sorted(schema.get("properties", {}) if isinstance(schema, dict) else schema.model_fields)
+    return sorted(schema.get("properties", {}) if isinstance(schema, dict) else field_names(schema))
 
 
 def takes_others(tool: BaseTool) -> bool:
@@ -92,7 +93,7 @@ def takes_others(tool: BaseTool) -> bool:
     schema = call_schema(tool)
     if isinstance(schema, dict):
         return bool(schema.get("additionalProperties"))
-    return getattr(tool.args_schema, "model_config", {}).get("extra") == "allow"
+    return tool.args_schema is not None and keeps_others(tool.args_schema)
 
 
 def _without_dicts(tools: Sequence[Any]) -> list[Any]:
