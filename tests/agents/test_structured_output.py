@@ -1,12 +1,13 @@
 """Answers in a given form: by a tool, or by what the provider of the model offers."""
 
 import asyncio
+import json
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from prebuilt.models import ScriptedModel
 from signoff.agents import create_agent
@@ -126,6 +127,77 @@ def test_an_answer_by_a_json_schema_or_one_of_several_forms():
     said = scripted(calls(call("Question", "c1", about="x")))
     result = create_agent(said, response_format=ToolStrategy(Answer | Question)).invoke(USER)
     assert result["structured_response"] == Question(about="x")
+
+
+TOWN: Any = {
+    "title": "Town",
+    "type": "object",
+    "properties": {"people": {"type": "integer"}},
+    "required": ["people"],
+}
+SHARED: Any = {
+    "oneOf": [{"title": "Town", "type": "object", "properties": {"people": {"$ref": "#/$defs/count"}}}],
+    "$defs": {"count": {"type": "integer"}},
+}
+
+
+@pytest.mark.parametrize("form", [TOWN, SHARED])
+def test_an_answer_that_does_not_fit_a_json_schema_is_told_to_the_model(open_agent, form):
+    script = [calls(call("Town", "c1", people="many")), calls(call("Town", "c2", people=5))]
+    app = open_agent(lambda saver: create_agent(scripted(*script), response_format=form, checkpointer=saver))
+    result = app.invoke(USER)
+    assert "'many' is not of type 'integer'" in results(result)["c1"]
+    assert result["structured_response"] == {"people": 5}
+
+
+def test_an_answer_of_a_provider_that_does_not_fit_a_json_schema_ends_the_run():
+    with pytest.raises(StructuredOutputValidationError, match="'many' is not of type 'integer'"):
+        create_agent(scripted('{"people": "many"}'), response_format=ProviderStrategy(TOWN)).invoke(USER)
+
+
+def test_what_is_no_json_schema_is_refused_before_anything_is_said():
+    with pytest.raises(InvalidInput, match="cannot have the form .* 'number of people' is not"):
+        create_agent(scripted("ok"), response_format={"title": "Town", "type": "number of people"})
+
+
+class Known(BaseModel):
+    """A code with a check of its own, which fails in its own way."""
+
+    code: str
+
+    @field_validator("code")
+    @classmethod
+    def known(cls, value: str) -> str:
+        return {"a": "A"}[value]
+
+
+@dataclass
+class Few:
+    """At most ten."""
+
+    amount: int
+
+    def __post_init__(self) -> None:
+        if self.amount > 10:
+            raise TypeError("too many")
+
+
+WRONG_AND_RIGHT: Any = [(Known, {"code": "z"}, {"code": "a"}), (Few, {"amount": 20}, {"amount": 2})]
+
+
+@pytest.mark.parametrize(("form", "wrong", "right"), WRONG_AND_RIGHT)
+def test_whatever_a_check_of_a_form_raises_is_told_to_the_model(open_agent, form, wrong, right):
+    script = [calls(call(form.__name__, "c1", **wrong)), calls(call(form.__name__, "c2", **right))]
+    app = open_agent(lambda saver: create_agent(scripted(*script), response_format=form, checkpointer=saver))
+    result = app.invoke(USER)
+    assert "Answer again" in results(result)["c1"]
+    assert result["structured_response"] == form(**right)
+
+
+@pytest.mark.parametrize(("form", "wrong", "right"), WRONG_AND_RIGHT)
+def test_whatever_a_check_raises_of_what_a_provider_answers_says_which_form_it_is(form, wrong, right):
+    with pytest.raises(StructuredOutputValidationError, match=form.__name__):
+        create_agent(scripted(json.dumps(wrong)), response_format=ProviderStrategy(form)).invoke(USER)
 
 
 @dataclass

@@ -13,7 +13,7 @@ from typing_extensions import TypeVar, is_typeddict
 
 from signoff._elsewhere import told_of_langchains
 from signoff.errors import InvalidInput, SignoffError
-from signoff.forms import adapter_of
+from signoff.forms import adapter_of, published, refusal
 from signoff.pregel.typing import is_pydantic
 
 __all__ = [
@@ -65,6 +65,8 @@ class SchemaSpec:
                 "dataclass, a TypedDict, or a JSON Schema of an object as a dict. Of several, give a union, which "
                 "ToolStrategy and AutoStrategy take."
             )
+        if isinstance(schema, dict):
+            _check_schema(schema)
         self.schema = schema
         self.strict = strict
         self.json_schema = schema if isinstance(schema, dict) else adapter_of(schema).json_schema()
@@ -72,14 +74,26 @@ class SchemaSpec:
         self.description = self.json_schema.get("description", "")
 
     def read(self, value: Any) -> Any:
-        """The answer as the type of the form."""
-        return value if isinstance(self.schema, dict) else adapter_of(self.schema).validate_python(value)
+        """The answer as the type of the form. What is raised, be it by a check of the user's, says what is wrong."""
+        if not isinstance(self.schema, dict):
+            return adapter_of(self.schema).validate_python(value)
+        if (wrong := refusal(self.schema, value)) is not None:
+            raise ValueError(wrong)
+        return value
 
     @property
     def tool(self) -> StructuredTool:
         """The form as a tool that a model may call."""
         schema = self.schema if is_pydantic(self.schema) else self.json_schema
         return StructuredTool(name=self.name, description=self.description, args_schema=schema)
+
+
+def _check_schema(schema: dict[str, Any]) -> None:
+    """Refuse a dict that is no JSON Schema: later the model would be told, which cannot mend it."""
+    try:
+        published(schema)
+    except InvalidInput as error:
+        raise InvalidInput(f"An answer cannot have the form {schema!r}: {error}") from error
 
 
 def _name(schema: Any) -> str:
@@ -118,7 +132,8 @@ def _members(schema: Any) -> Iterator[Any]:
     if get_origin(schema) in (Union, UnionType):
         yield from get_args(schema)
     elif isinstance(schema, dict) and "oneOf" in schema:
-        yield from schema["oneOf"]
+        shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+        yield from ({**shared, **form} for form in schema["oneOf"])
     else:
         yield schema
 
@@ -234,7 +249,7 @@ def _called(said: AIMessage, calls: list[ToolCall], strategy: ToolStrategy[Any])
     spec = next(spec for spec in strategy.schema_specs if spec.name == call["name"])
     try:
         response = spec.read(call["args"])
-    except ValueError as error:
+    except Exception as error:
         raise StructuredOutputValidationError(spec.name, error, said) from error
     return Answered(response, [_message(call, strategy.tool_message_content or f"The answer is: {response}")])
 
@@ -248,7 +263,7 @@ def _provided(said: AIMessage, strategy: ProviderStrategy[Any]) -> Answered:
         return Answered(None, [])
     try:
         return Answered(strategy.schema_spec.read(json.loads(said.text)), [])
-    except ValueError as error:
+    except Exception as error:
         raise StructuredOutputValidationError(strategy.schema_spec.name, error, said) from error
 
 
