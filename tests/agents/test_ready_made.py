@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.tools import ToolException, tool
 
 from signoff.agents import create_agent
@@ -30,6 +30,9 @@ from signoff.agents.middleware import (
     ToolCallLimitMiddleware,
     ToolErrorMiddleware,
     ToolRetryMiddleware,
+    before_model,
+    hook_config,
+    wrap_model_call,
 )
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidInput, NeedsAsync
@@ -123,6 +126,41 @@ def test_an_error_at_a_limit_of_the_model_says_how_often_it_was_called(open_agen
         app.invoke(USER)
     found = raised.value
     assert (found.thread_count, found.run_count, found.thread_limit, found.run_limit) == (2, 1, 3, 1)
+
+
+class Again(AgentMiddleware):
+    """Sends the agent back to its model, past what is around."""
+
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: Any, runtime: Any) -> Any:
+        return {"jump_to": "model"}
+
+
+@pytest.mark.parametrize("limits", [{"run_limit": 2}, {"thread_limit": 2}], ids=["run", "thread"])
+def test_a_limit_of_the_model_holds_though_a_hook_jumps_back_to_the_model(open_in_all_ways, limits):
+    said: list[Any] = []
+    layers = [ModelCallLimitMiddleware(**limits), Again(), before_model(lambda state, runtime: said.append(1))]
+    app = open_in_all_ways(lambda saver: create_agent(scripted(), middleware=layers, checkpointer=saver))
+    result = app.invoke(USER)
+    assert "2 times" in result["messages"][-1].text
+    assert len(said) == 2
+
+
+def test_a_limit_of_the_model_counts_the_call_with_which_a_run_goes_on_after_a_failure(desk):
+    away = [True]
+
+    @wrap_model_call
+    def call(request: Any, handler: Any) -> Any:
+        if away.pop() if away else False:
+            raise ConnectionError("the model is away")
+        return handler(request)
+
+    limit = ModelCallLimitMiddleware(run_limit=1)
+    agent = create_agent(scripted(calls(LOOK)), desk.tools, middleware=[limit, call], checkpointer=InMemorySaver())
+    with pytest.raises(ConnectionError):
+        agent.invoke(USER, thread("1"))
+    assert "1 times" in agent.invoke(None, thread("1"))["messages"][-1].text
+    assert desk.ran == ["look ana"]
 
 
 # Retries
@@ -605,6 +643,12 @@ def test_personal_data_that_is_blocked_never_gets_to_the_model(open_agent):
     with pytest.raises(PIIDetectionError, match="email") as raised:
         app.invoke({"messages": [("user", "I am a@x.org")]})
     assert (raised.value.pii_type, raised.value.matches[0]["value"], model.seen) == ("email", "a@x.org", [])
+    with pytest.raises(PIIDetectionError) as again:
+        app.invoke({"messages": [("user", "and now?")]})
+    assert f"RemoveMessage({again.value.message_id!r})" in str(again.value)
+    app.update_state({"messages": [RemoveMessage(str(again.value.message_id))]})
+    assert app.invoke(None)["messages"][-1].text == "ok"
+    assert [message.text for message in model.seen[0]] == ["and now?"]
 
 
 @pytest.mark.parametrize("names", [["fly"], [{"name": "fly"}]])

@@ -53,15 +53,16 @@ class ModelCallLimitMiddleware(AgentMiddleware[ModelCallLimitState[ResponseT], C
     def before_model(self, state: Any, runtime: Any) -> Any:
         told = self._exceeded(state)
         if told is None:
-            return None
+            # Behind the model it could be missed: another hook may jump before it is counted.
+            return {key: state.get(key, 0) + 1 for key in ("thread_model_call_count", "run_model_call_count")}
         if self.exit_behavior == "error":
             counts = {f"{what}_count": state.get(f"{what}_model_call_count", 0) for what in ("thread", "run")}
             raise ModelCallLimitExceededError(told, **counts, thread_limit=self.thread_limit, run_limit=self.run_limit)
         return {"jump_to": "end", "messages": [AIMessage(told)]}
 
     def after_model(self, state: Any, runtime: Any) -> Any:
-        keys = ("thread_model_call_count", "run_model_call_count")
-        return {key: state.get(key, 0) + 1 for key in keys}
+        """A run that goes on at the model, after a failure, has not come by what counts before it."""
+        return None if state.get("run_model_call_count") else {"run_model_call_count": 1}
 
     def _exceeded(self, state: Any) -> str | None:
         for what, limit in (("thread", self.thread_limit), ("run", self.run_limit)):

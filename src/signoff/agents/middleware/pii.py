@@ -91,8 +91,15 @@ class PIIMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT])
 
     def before_model(self, state: Any, runtime: Any) -> Any:
         messages = [message for message in state["messages"] if isinstance(message, self.inward)]
-        changed = [new for message in messages if (new := _changed(message, self.replaced)) is not message]
+        changed = [new for message in messages if (new := self._passed_in(message)) is not message]
         return {"messages": changed} if changed else None
+
+    def _passed_in(self, message: AnyMessage) -> AnyMessage:
+        """A message of the thread as the model may see it. One that is blocked stays there until it is taken out."""
+        try:
+            return _changed(message, self.replaced)
+        except PIIDetectionError as error:
+            raise PIIDetectionError(error.pii_type, error.matches, message.id) from error
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: ModelHandler) -> Any:
         return self._passed_on(handler(request))

@@ -31,12 +31,15 @@ Detector = Callable[[str], Sequence[PIIMatch]]
 class PIIDetectionError(SignoffError):
     """Something was found that must not be passed on."""
 
-    def __init__(self, pii_type: str, matches: Sequence[PIIMatch]) -> None:
+    def __init__(self, pii_type: str, matches: Sequence[PIIMatch], message_id: str | None = None) -> None:
+        how = f'update_state(config, {{"messages": [RemoveMessage({message_id!r})]}})'
+        mend = "Take it out" if message_id is None else f"Take it out of the thread, {how}, and call the agent again"
         super().__init__(
-            f"A message has {pii_type} in it ({len(matches)} times), and was not passed on. Take it out, or choose "
+            f"A message has {pii_type} in it ({len(matches)} times), and was not passed on. {mend}; or choose "
             'another strategy: "redact", "mask" or "hash".'
         )
         self.pii_type = pii_type
+        self.message_id = message_id
         self.matches = list(matches)
 
 
