@@ -136,6 +136,31 @@ def test_what_a_subagent_has_said_last_is_its_answer_though_it_ends_without_a_wo
     assert results(agent.invoke(USER)) == {"t1": told}
 
 
+class Said(TypedDict):
+    """A state without a reducer of messages, which keeps them as they were written."""
+
+    messages: Any
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [("ai", "it is paid")],
+        [{"role": "assistant", "content": "it is paid"}],
+        ["it is paid"],
+        "it is paid",
+        AIMessage("it is paid"),
+        [AIMessage("it is paid"), ("ai", "")],
+    ],
+    ids=str,
+)
+def test_a_subagent_may_write_its_answer_in_any_way_that_messages_are_written(open_agent, said):
+    graph = StateGraph(Said).add_node("say", lambda state: {"messages": said}).add_edge(START, "say").compile()
+    one: Any = {"name": "payer", "description": "pays", "runnable": graph}
+    app = open_agent(lambda saver: create_deep_agent(scripted(calls(TASK)), subagents=[one], checkpointer=saver))
+    assert results(app.invoke(USER)) == {"t1": "it is paid"}
+
+
 FORGET = {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]}
 
 

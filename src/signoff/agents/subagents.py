@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any, NotRequired
 
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from typing_extensions import TypedDict
@@ -117,7 +117,9 @@ def _answer(result: Mapping[str, Any]) -> str:
     answered = result.get("structured_response")
     if answered is not None:
         return str(adapter_of(type(answered)).dump_json(answered), "utf-8")
-    last, *before = reversed(result["messages"])
+    said = result["messages"]
+    # A state without a reducer of messages keeps them as they were written.
+    last, *before = reversed(convert_to_messages(said if isinstance(said, list | tuple) else [said]))
     words = [last.text, *(message.text for message in before if isinstance(message, AIMessage))]
     return next((text for text in words if text.strip()), "")
 
