@@ -675,6 +675,19 @@ def test_a_preview_that_changed_meanwhile_is_shown_anew(open_agent, desk):
     assert desk.ran == ["pay 5 ana"]
 
 
+@pytest.mark.parametrize("table", [{1: "a", "b": 2}, {(1, 2): "a"}, {"a": {None: 1, "b": [{2: 1, "c": 3}]}}], ids=str)
+def test_a_call_whose_arguments_have_keys_of_all_kinds_is_asked_about(table):
+    @tool
+    def store(table: dict[Any, Any]) -> str:
+        """Store a table."""
+        return f"stored {table}"
+
+    model = scripted(calls(call("store", "c1", table=table)))
+    app = create_agent(model, [store], interrupt_on={"store": True}, checkpointer=InMemorySaver())
+    assert asks_about(app.invoke(USER, CONFIG)) == [("store", {"table": table})]
+    assert results(app.invoke(Command(resume=decide(APPROVE)), CONFIG)) == {"c1": f"stored {table}"}
+
+
 class Failing(AgentMiddleware):
     """Fails before it lets a call pass, as an audit log does that is away; or asks when it was made."""
 

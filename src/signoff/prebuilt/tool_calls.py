@@ -190,5 +190,15 @@ def name_of(node: str, call: ToolCall) -> str:
 
 def digest_of(parts: Any) -> str:
     """Sixteen hex digits that stand for plain values."""
-    told = json.dumps(parts, sort_keys=True, default=repr)
+    try:
+        told = json.dumps(parts, sort_keys=True, default=repr)
+    except TypeError:  # keys that are no texts: they have no order, or JSON no place for them
+        told = json.dumps(_listed(parts), default=repr)
     return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _listed(part: Any) -> Any:
+    """Values with each dict as a list of its pairs, in an order of their own."""
+    if isinstance(part, Mapping):
+        return sorted(([repr(key), _listed(value)] for key, value in part.items()), key=lambda pair: pair[0])
+    return [_listed(one) for one in part] if isinstance(part, list | tuple) else part
