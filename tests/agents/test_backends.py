@@ -97,6 +97,12 @@ def test_files_are_found_by_pattern_and_by_text(use):
     assert use("grep", pattern="a.*b") == "No line has it."
 
 
+@pytest.mark.parametrize("pattern", ["src/" + "*a" * 40 + "b", "**/" * 40 + "*b", "src/**" + "/*a*" * 40])
+def test_a_pattern_of_many_stars_takes_no_longer_than_others(use, pattern):
+    use("write_file", file_path="/src/" + "a" * 100 + "/" * 2 + "a" * 60, content="")
+    assert use("glob", pattern=pattern) == "No file matches."
+
+
 def test_a_file_that_is_not_there_is_told_to_the_model(use):
     assert "no file" in use("read_file", file_path="/x")
 

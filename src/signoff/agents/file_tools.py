@@ -1,8 +1,9 @@
 """The file tools of a deep agent: ls, read_file, write_file, edit_file, glob, grep, and with a shell execute."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
@@ -162,14 +163,44 @@ def _matches(path: str, base: str, pattern: str) -> bool:
     rest, wanted = path[len(below) :], pattern.lstrip("/")
     if "/" not in wanted:
         return "/" not in rest and fnmatchcase(rest, wanted)
-    return re.fullmatch(_as_regex(wanted), rest) is not None
+    return _is_path(rest, wanted)
 
 
-def _as_regex(pattern: str) -> str:
-    """`**/` is any folders, `*` and `?` are anything inside of one name."""
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
-    meant = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return "".join(meant.get(part, re.escape(part)) for part in parts)
+def _is_path(path: str, pattern: str) -> bool:
+    """Whether a pattern is for a path: `**/` is any folders, `*` and `?` are anything inside of one name.
+
+    It is followed part by part, and not tried out: a pattern of many stars would take a regular expression years.
+    """
+    reached = {0}
+    for part in _parts(pattern):
+        match part:
+            case "**/":
+                reached |= {place for place in _behind_slashes(path) if place > min(reached)}
+            case "**":
+                reached = set(range(min(reached), len(path) + 1))
+            case "*":
+                reached = {place for start in reached for place in range(start, _end_of_name(path, start) + 1)}
+            case "?":
+                reached = {start + 1 for start in reached if start < _end_of_name(path, start)}
+            case _:
+                reached = {start + len(part) for start in reached if path.startswith(part, start)}
+        if not reached:
+            return False
+    return len(path) in reached
+
+
+@lru_cache
+def _parts(pattern: str) -> list[str]:
+    return [part for part in re.split(r"(\*\*/|\*\*|\*|\?)", pattern) if part]
+
+
+def _behind_slashes(path: str) -> Iterator[int]:
+    return (place for place, sign in enumerate(path, 1) if sign == "/")
+
+
+def _end_of_name(path: str, start: int) -> int:
+    end = path.find("/", start)
+    return len(path) if end < 0 else end
 
 
 def _grep(backend: Backend) -> Callable[..., str]:
