@@ -11,7 +11,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
 
 from signoff.agents import Rule, alist_rules, arevoke_rule, create_agent, create_deep_agent, list_rules, revoke_rule
-from signoff.agents.middleware import HumanInTheLoopMiddleware
+from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from signoff.agents.rules import fits
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen
@@ -337,6 +337,30 @@ def test_in_a_store_a_rule_ends_with_its_thread(desk):
     assert "__interrupt__" in agent.invoke(USER, CONFIG)
     assert list_rules(agent, CONFIG) == []
     assert desk.ran == ["pay 5 ana"]
+
+
+def test_a_rule_that_was_taken_out_of_a_store_holds_for_no_call_though_a_wrapper_has_changed_it(desk):
+    class Doubling(AgentMiddleware):
+        def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+            args = {**request.tool_call["args"], "amount": 10}
+            return handler(request.override(tool_call={**request.tool_call, "args": args}))
+
+    def agent(store: Any, *turns: Any) -> Any:
+        layers = [HumanInTheLoopMiddleware({"pay": True}), Doubling()]
+        return create_agent(scripted(*turns), desk.tools, middleware=layers, checkpointer=saver, store=store)
+
+    saver, store = InMemorySaver(), InMemoryStore()
+    one = agent(store, pay("c1"), "done", pay("c2"))
+    one.invoke(USER, CONFIG)
+    one.invoke(Command(resume=from_here_on()), CONFIG)
+    one.invoke(Command(resume=from_here_on()), CONFIG)
+    for rule in list_rules(one, CONFIG):
+        revoke_rule(one, CONFIG, rule["id"])
+    assert "__interrupt__" in one.invoke(MORE, CONFIG)
+    without = agent(None, pay("c3"))
+    assert list_rules(without, CONFIG) == []
+    assert "__interrupt__" in without.invoke(None, CONFIG)
+    assert desk.ran == ["pay 10 ana"]
 
 
 def test_in_a_store_a_rule_is_for_its_thread_though_another_agent_has_one_of_the_same_name(desk):

@@ -1,8 +1,8 @@
-"""Where the rules live that people make: in the state of the thread, and in the store of the agent, if it has one.
+"""Where the rules live that people make: in the store of the agent, or, where it has none, in the state of the thread.
 
-A rule goes with its thread: another one that is given its id, after it was deleted, has other people's yes otherwise.
-In the store it can be taken back at any moment, and holds only as long as it is in both. Without one it can be taken
-back while nothing is open, since a change of the state would ask open questions anew.
+In the store a rule can be taken back at any moment. In the state it can be taken back while nothing is open, since a
+change of the state would ask open questions anew. Of a rule in the store the state has the id, without which it does
+not hold: a new thread that is given the name of one that was deleted would have other people's yes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -103,21 +103,27 @@ def known_rules(in_state: Mapping[str, StoredRule], config: RunnableConfig) -> S
     """The rules of the thread that runs."""
     store, thread_id = runtime_of(config).store, _thread(config)
     if store is None or thread_id is None or not in_state:
-        return dict(in_state)
-    return _in_both(in_state, (yield Search(store, thread_id)))
+        return whole(in_state)
+    return _known(in_state, (yield Search(store, thread_id)))
 
 
-def _in_both(in_state: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
-    return {id: rule for id, rule in stored.items() if id in in_state}
+def whole(in_state: Mapping[str, Any]) -> dict[str, Any]:
+    """The rules in a state that are not in a store."""
+    return {id: rule for id, rule in in_state.items() if "tool" in rule}
 
 
-def keep_rules(rules: dict[str, Any], config: RunnableConfig) -> Steps[None]:
-    """Keep new rules in the store, too, if there is one."""
+def _known(in_state: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {**whole(in_state), **{id: rule for id, rule in stored.items() if id in in_state}}
+
+
+def keep_rules(rules: dict[str, Any], config: RunnableConfig) -> Steps[dict[str, Any]]:
+    """Keep new rules in the store, if there is one; what is returned has to go into the state."""
     store, thread_id = runtime_of(config).store, _thread(config)
     if store is None or thread_id is None:
-        return
+        return rules
     for id, rule in rules.items():
         yield Put(store, thread_id, id, rule)
+    return {id: {"id": id} for id in rules}
 
 
 def _thread(config: Mapping[str, Any]) -> str | None:
@@ -130,12 +136,12 @@ def _thread(config: Mapping[str, Any]) -> str | None:
 
 def list_rules(agent: Any, config: Mapping[str, Any]) -> list[StoredRule]:
     """The rules that people made in a thread, oldest first."""
-    return _listed(agent, _in_state(agent.get_state(config)), drive(_stored(agent, config), perform))
+    return _sorted(_known(_in_state(agent.get_state(config)), drive(_stored(agent, config), perform)))
 
 
 async def alist_rules(agent: Any, config: Mapping[str, Any]) -> list[StoredRule]:
     """The rules that people made in a thread, oldest first."""
-    return _listed(agent, _in_state(await agent.aget_state(config)), await adrive(_stored(agent, config), aperform))
+    return _sorted(_known(_in_state(await agent.aget_state(config)), await adrive(_stored(agent, config), aperform)))
 
 
 def revoke_rule(agent: Any, config: Mapping[str, Any], rule_id: str) -> None:
@@ -166,14 +172,13 @@ def _in_state(snapshot: Any) -> dict[str, Any]:
     return dict((snapshot.values or {}).get("approval_rules") or {})
 
 
-def _listed(agent: Any, in_state: dict[str, Any], stored: dict[str, Any]) -> list[StoredRule]:
-    rules = in_state if agent.store is None else _in_both(in_state, stored)
+def _sorted(rules: dict[str, Any]) -> list[StoredRule]:
     return sorted(rules.values(), key=lambda rule: (rule.get("at") or "", rule["id"]))
 
 
 def _without(snapshot: Any, rule_id: str) -> list[list[StateUpdate]]:
     """The updates that take a rule out of the state, if it is there and nothing is open."""
-    known = _in_state(snapshot)
+    known = whole(_in_state(snapshot))
     if rule_id not in known:
         raise InvalidInput(f"The thread has no rule {rule_id!r}. It has: {', '.join(map(repr, known)) or 'none'}.")
     if snapshot.next:

@@ -13,7 +13,7 @@ from signoff.agents.asked_before import Shown, calls_shown, check_watched, decid
 from signoff.agents.gate import Check, Decided, Gate
 from signoff.agents.middleware.base import AgentMiddleware, check_wraps_tools
 from signoff.agents.rule_homes import aperform as aperform_store
-from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made
+from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made, whole
 from signoff.agents.rule_homes import perform as perform_store
 from signoff.agents.standing import as_it_stands, check_ids
 from signoff.engine.program import Node
@@ -102,9 +102,8 @@ class ToolStep(ToolNode):
             decisions |= known.decided
             if left:
                 decisions |= yield Aside(self._review(gate, left, known.over, wanted, config, is_async=is_async))
-        results = yield Make(wanted, made, decisions, rules)
-        new_rules = rules_made(results)
-        yield from keep_rules(new_rules, config)
+        results = yield Make(wanted, made, decisions, whole(rules))
+        new_rules = yield from keep_rules(rules_made(results), config)
         together = combined(results, wanted.shape, self.messages_key)
         return _with_rules(together, new_rules) if new_rules else together
 
