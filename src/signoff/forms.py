@@ -104,6 +104,8 @@ def filled_in(form: Any, answer: Any, published: dict[str, Any] | None) -> Any:
         first = error.errors(include_url=False)[0]
         place = "".join(f"[{part!r}]" for part in first["loc"])
         raise _refused(answer, f"answer{place}: {first['msg']}") from error
+    except Exception as error:  # of a check of the user's: a wrong answer makes it fail, whatever it says of that
+        raise _refused(answer, f"answer: {repr_of(error)}") from error
 
 
 def as_data(answer: Any) -> Any:
@@ -128,6 +130,8 @@ def _misfit(form: dict[str, Any] | Form, answer: Any, published: dict[str, Any] 
             form.check(answer)
         except ValueError as error:
             wrong = f"answer: {error}"
+        except Exception as error:
+            wrong = f"answer: {repr_of(error)}"
     return wrong
 
 

@@ -10,7 +10,7 @@ from unittest.mock import Mock, patch
 
 import pytest
 from jsonschema import Draft202012Validator
-from pydantic import BaseModel, Field, PositiveInt, SecretStr, model_validator
+from pydantic import BaseModel, Field, PositiveInt, SecretStr, field_validator, model_validator
 
 from signoff import forms
 from signoff.checkpoint.memory import InMemorySaver
@@ -352,3 +352,39 @@ def test_a_form_that_refers_to_another_place_fetches_nothing(open_app):
             app.invoke(Command(resume="yes"))
         server.shutdown()
     assert (asked, app.questions()) == ([], ["pay?"])
+
+
+class TooMuch(Exception):
+    """No ValueError."""
+
+
+@dataclass
+class Limited:
+    amount: int
+
+    def __post_init__(self):
+        if self.amount > 100:
+            raise TooMuch("more than 100")
+
+
+class Compared(BaseModel):
+    amount: int | None
+
+    @field_validator("amount")
+    @classmethod
+    def is_small(cls, amount):
+        assert amount < 100
+        return amount
+
+
+@pytest.mark.parametrize(("form", "wrong"), [(Limited, 500), (Compared, None)])
+def test_a_check_that_fails_in_a_way_of_its_own_refuses_the_answer(open_app, form, wrong):
+    def ask(state):
+        return {"log": [interrupt("how much?", response_schema=form).amount]}
+
+    app = open_app(beside(ask=ask))
+    app.invoke(NEW)
+    with pytest.raises(InvalidAnswer, match="TooMuch|TypeError"):
+        app.invoke(Command(resume={"amount": wrong}))
+    assert app.questions() == ["how much?"]
+    assert app.invoke(Command(resume={"amount": 50})) == {"log": [50]}

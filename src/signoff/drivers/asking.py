@@ -11,6 +11,7 @@ from signoff.drivers.digests import digest
 from signoff.drivers.lines import in_turn
 from signoff.engine import branching, ids, origin, pending
 from signoff.engine.answers import Answer, shown
+from signoff.engine.given import copied
 from signoff.engine.origin import Origin, Site
 from signoff.engine.task import Record, Task
 from signoff.errors import InvalidAnswer, InvalidInput
@@ -147,7 +148,8 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any, 
             raise scope.refusal
     published = None if form is None else _published(scope, id)
     try:
-        typed = answer["value"] if form is None else forms.filled_in(form, answer["value"], published)
+        given = copied(answer["value"])  # whatever the task does to it, the answer stays what it is
+        typed = given if form is None else forms.filled_in(form, given, published)
     except InvalidAnswer as error:
         has_changed = forms.published(form) != published
         scope.refusal = InvalidAnswer(f"{error} {_OTHER_FORM}") if has_changed else error

@@ -7,6 +7,7 @@ from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import PREVIOUS
 from signoff.drivers import facts
 from signoff.drivers.failing import Failing
+from signoff.engine.given import apart
 from signoff.runtime import Runtime
 
 
@@ -63,7 +64,7 @@ class Knowing(Failing):
     @property
     def previous(self) -> Any:
         """What the entrypoint saved for this run when it last returned."""
-        return self.task.values.get(PREVIOUS)
+        return apart(self.task.values.get(PREVIOUS))
 
     def argument(self, name: str) -> Any:
         """What a parameter of the node's function receives."""

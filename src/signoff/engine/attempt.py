@@ -204,7 +204,7 @@ def _ways(task: Task, program: Program, scope: Any, came_to: Sequence[Write]) ->
             seen = branch.read(ahead, task.step, scope.host.run.stop)
             if branch.sees_result and type(seen) is dict:
                 seen = {**output, **seen}
-            ways += branch.route((yield Call(branch.path, seen, concludes=True)))
+            ways += branch.route((yield Call(branch.path, anew(seen), concludes=True)))
         if scope.calls:
             yield from _settle()
     except GraphInterrupt:

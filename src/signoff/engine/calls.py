@@ -1,8 +1,7 @@
 """Calls of `@task` functions: tasks inside of a task."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.base import Commit
@@ -10,6 +9,7 @@ from signoff.constants import ASKS, CALLED, ERROR_SOURCE, RETURN, TAKEN_BACK
 from signoff.engine import chunks, ids, pending
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Check, Emit, Save
+from signoff.engine.given import copied
 from signoff.engine.program import Node, Write
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome, Record, Task
@@ -45,7 +45,7 @@ def known_call(run: Run, task: Task, failures: int) -> Outcome | None:
     else:
         outcome = None if run.known is None else pending.settled(task, run.known, run.answers)
     if outcome is not None and outcome.is_done and _is_needed_again(run, task):
-        outcome.writes = _as_it_is(outcome.writes)
+        outcome.writes = copied([*outcome.writes])
     return outcome
 
 
@@ -59,14 +59,6 @@ def _is_retried(task: Task) -> bool:
     while caller is not None and not caller.node.retry:
         caller = caller.caller
     return caller is not None
-
-
-def _as_it_is(writes: Sequence[Write]) -> list[Write]:
-    """A copy of writes, as far as there can be one."""
-    try:
-        return deepcopy([*writes])
-    except Exception:
-        return [*writes]
 
 
 def asking(outcome: Outcome) -> Record:
@@ -157,7 +149,7 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     if run.given or run.found:
         yield from hear(run, [outcome])
     if outcome.is_done:
-        writes = _as_it_is(outcome.writes) if _is_needed_again(run, task) else outcome.writes
+        writes = copied([*outcome.writes]) if _is_needed_again(run, task) else outcome.writes
         id = task.id
         run.called[id] = kept = [*writes, (CALLED, task.mark)]
         if run.is_saved:

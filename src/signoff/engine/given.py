@@ -4,16 +4,43 @@ An attempt that has failed leaves no trace in it: the next one, and whoever hand
 first one was given. And a list that is emptied as it is read is not the one that the run goes on with.
 """
 
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from signoff.constants import ATOMS
+
 _CHANGEABLE = frozenset((list, dict, set))
+
+_LEVELS = 8
+"""How deep lists and dicts in each other are copied: what is in itself has no end."""
 
 
 def own(value: Any) -> Any:
     """A list, a dict or a set that nobody else has; what is in it, others have, too. Anything else is itself."""
     return value.copy() if type(value) in _CHANGEABLE else value
+
+
+def apart(value: Any, levels: int = _LEVELS) -> Any:
+    """The same with the lists, dicts and sets in it, and in these: down to objects, which stay what they are."""
+    kind = type(value)
+    if kind not in _CHANGEABLE:
+        return value
+    if kind is set or not levels or _CHANGEABLE.isdisjoint(map(type, value.values() if kind is dict else value)):
+        return value.copy()
+    if kind is dict:
+        return {name: apart(one, levels - 1) for name, one in value.items()}
+    return [apart(one, levels - 1) for one in value]
+
+
+def copied(value: Any) -> Any:
+    """A copy of a value, objects included, as far as there can be one."""
+    if type(value) in ATOMS:
+        return value
+    try:
+        return deepcopy(value)
+    except Exception:
+        return apart(value)
 
 
 def anew(input: Any) -> Any:
@@ -22,20 +49,12 @@ def anew(input: Any) -> Any:
     What a node changes in these nobody else sees. Other objects that a Send brings may be there to be changed.
     """
     kind = type(input)
-    if kind is dict:
-        return _with_own(input)
-    if not is_dataclass(kind) and not hasattr(kind, "model_fields"):
-        return own(input)
+    if kind is dict or (not is_dataclass(kind) and not hasattr(kind, "model_fields")):
+        return apart(input)
     again = copy(input)
     if hasattr(again, "__dict__"):
-        again.__dict__.update(_with_own(again.__dict__))
+        again.__dict__.update(apart(again.__dict__))
     else:
         for name in (field.name for field in fields(again) if hasattr(again, field.name)):
-            object.__setattr__(again, name, own(getattr(again, name)))  # frozen ones, too
+            object.__setattr__(again, name, apart(getattr(again, name)))  # frozen ones, too
     return again
-
-
-def _with_own(fields: dict[str, Any]) -> dict[str, Any]:
-    if _CHANGEABLE.isdisjoint(map(type, fields.values())):
-        return fields.copy()
-    return {name: own(one) for name, one in fields.items()}

@@ -15,6 +15,7 @@ from signoff.engine import origin
 from signoff.engine.begin import run_thread
 from signoff.engine.chunks import OF_TASKS, levels
 from signoff.engine.effects import Chunk, Emit
+from signoff.engine.given import apart
 from signoff.engine.run import Finish
 from signoff.errors import GraphInterrupt, InvalidAnswer, ProgramChanged
 from signoff.pregel.showing import DICTS
@@ -83,6 +84,8 @@ def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
     if finish.status != "done":
         parent.pause = GraphInterrupt(finish.questions)
         raise parent.pause
+    if host.run.is_saved and host.run.durability == "exit":
+        finish.values = apart(finish.values)  # which is stored only later, as it was returned
     host.come_to(finish.values)
     return finish
 
