@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 import pytest
 from pydantic import BaseModel, Field
 
+from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.types import RetryPolicy, Send
 
@@ -181,3 +182,24 @@ def test_an_object_that_a_send_brings_is_left_alone(is_async, is_class):
     graph.add_conditional_edges(START, lambda state: [Send("work", counter)], ["work"])
     run(graph, new_cart(), is_async=is_async)
     assert counter.count == 3
+
+
+@WAYS
+def test_each_try_of_a_call_begins_with_the_same(is_async):
+    seen = []
+
+    @task(retry_policy=RETRIES)
+    def pay(order, *, fees):
+        seen.append((order.pop("amount", "gone"), fees.pop()))
+        if len(seen) < 3:
+            raise ConnectionError
+
+    def work(order):
+        pay(order, fees=[1, 2]).result()
+
+    async def awork(order):
+        await pay(order, fees=[1, 2])
+
+    flow = entrypoint()(awork if is_async else work)
+    asyncio.run(flow.ainvoke({"amount": 5})) if is_async else flow.invoke({"amount": 5})
+    assert seen == [(5, 2)] * 3

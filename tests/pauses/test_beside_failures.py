@@ -6,7 +6,7 @@ import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.questions import Wanted
-from signoff.errors import InvalidUpdateError, ReplayMismatch
+from signoff.errors import InvalidUpdateError, OutsideOfRun, ReplayMismatch
 from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, RetryPolicy, interrupt
@@ -336,3 +336,36 @@ def test_what_is_asked_beside_writes_that_collide_is_open(open_app, is_nested):
         with pytest.raises(InvalidUpdateError, match="'x' can take one value"):
             app.invoke(NEW if not app.history() else None)
         assert (app.questions(), [question.value for question in app.filed()]) == (["pay?"], ["pay?"])
+
+
+def unsure(error):
+    return error.status_code >= 500
+
+
+def asks(error):
+    return interrupt("again?")
+
+
+@pytest.mark.parametrize(("retry_on", "why"), [(unsure, "status_code"), (asks, "asked 'again\\?'")])
+def test_what_is_asked_beside_a_failure_is_open_though_nobody_can_say_whether_to_try_again(open_app, retry_on, why):
+    @task
+    def confirm():
+        return interrupt("pay?")
+
+    def node(state):
+        confirm()
+        raise LookupError("broken")
+
+    policy = RetryPolicy(retry_on=retry_on)
+    app = open_app(StateGraph(Log).add_node("node", node, retry_policy=policy).add_edge(START, "node"))
+    with pytest.raises((AttributeError, OutsideOfRun), match=why):
+        app.invoke(NEW)
+    assert app.questions() == ["pay?"]
+    assert "again" in (error := app.get_state().tasks[0].error) or "status_code" in error
+    graph = StateGraph(Log).add_node(
+        "node", node, retry_policy=policy, error_handler=lambda state: {"log": ["handled"]}
+    )
+    assert open_app(graph.add_edge(START, "node")).invoke(NEW, OTHER) == {"log": ["handled"]}
+
+
+OTHER = {"configurable": {"thread_id": "other"}}

@@ -1,12 +1,13 @@
 """Promises 1, 4 and 7, for what conditional edges do: they ask, call and catch as nodes do, and are as well guarded."""
 
+import asyncio
 import threading
 from typing import Any, TypedDict
 
 import pytest
 
 from signoff.cache.memory import InMemoryCache
-from signoff.errors import InvalidUpdateError, ReplayMismatch, SwallowedPause
+from signoff.errors import InvalidUpdateError, NodeTimeoutError, ReplayMismatch, SwallowedPause
 from signoff.func import task
 from signoff.graph import END, START, StateGraph
 from signoff.types import CachePolicy, Command, RetryPolicy, interrupt
@@ -196,6 +197,50 @@ def test_a_call_may_hand_over_to_the_graph_that_its_node_belongs_to(open_app):
 
     app = open_app(desk(lambda state: "pay", node))
     assert app.invoke(NEW) == {"log": ["handed", "paid"]}
+
+
+# In time
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_edge_has_as_much_time_as_its_node(open_async_app, fails):
+    async def order(state):
+        return {"log": ["ordered"]}
+
+    async def path(state):
+        await asyncio.sleep(30)
+
+    async def handle(state):
+        return {"log": ["handled"]}
+
+    settings = {} if fails else {"error_handler": handle}
+    graph = StateGraph(Log).add_node("order", order, timeout=0.05, **settings).add_edge(START, "order")
+    app = open_async_app(graph.add_conditional_edges("order", path, [END]))
+    if fails:
+        with pytest.raises(NodeTimeoutError, match="order"):
+            app.invoke(NEW)
+    else:
+        assert app.invoke(NEW) == {"log": ["handled"]}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_edge_behind_a_node_with_a_timeout_may_ask(open_async_app, is_async):
+    works = Works()
+
+    async def order(state):
+        works.done["order"] += 1
+        return {"log": ["ordered"]}
+
+    async def path(state):
+        return "pay" if interrupt("Pay?") else END
+
+    graph = StateGraph(Log).add_node("order", order, timeout=30).add_edge(START, "order")
+    graph.add_node("pay", lambda state: {"log": ["paid"]})
+    edge = path if is_async else lambda state: "pay" if interrupt("Pay?") else END
+    app = open_async_app(graph.add_conditional_edges("order", edge, ["pay", END]))
+    assert app.ask(NEW) == ["Pay?"]
+    assert app.invoke(Command(resume=True)) == {"log": ["ordered", "paid"]}
+    assert works.done == {"order": 1}
 
 
 # What the edges see and follow, where their node need not run

@@ -101,11 +101,13 @@ class AsyncScope(Scope):
     def perform(self, effect: Any) -> Awaitable[Any]:
         """Do what an attempt asks."""
         if type(effect) is Call:
+            if effect.concludes:
+                return self._choose(effect)
             if effect.timeout is not None:
-                if effect.action.afunc is None:
+                if effect.action.afunc is None and not effect.action.runs_inline:
                     raise _is_endless(effect.action.name)
-                return awaited_in_time(self, effect.timeout, lambda: self._call(effect))
-            return self._call(effect) if not effect.concludes else self._choose(effect)
+                return self._call_in_time(effect)
+            return self._call(effect)
         if type(effect) is Sleep:
             return self._sleep(effect)
         if type(effect) is Settle:
@@ -125,7 +127,7 @@ class AsyncScope(Scope):
         """Where a conditional edge leads. Its task has done its work: if the run is called off, it is asked again."""
         self.is_at_edges = True
         try:
-            return await self._call(effect)
+            return await self._call_in_time(effect)
         except asyncio.CancelledError:
             if self.host.is_stopping:
                 return await self._call(effect)
@@ -246,6 +248,12 @@ class AsyncScope(Scope):
         if type(effect) is Await:
             return (await run_task(self.host, effect.start[0]),)
         return await self.host.perform(effect)
+
+    def _call_in_time(self, effect: Call) -> Awaitable[Any]:
+        """The result of a call, if it comes as soon as its node says; an edge has as much time as its node."""
+        if effect.timeout is None:
+            return self._call(effect)
+        return awaited_in_time(self, effect.timeout, lambda: self._call(effect))
 
     def _call(self, effect: Call) -> Awaitable[Any]:
         action = effect.action

@@ -108,7 +108,7 @@ class SyncScope(Scope):
             action = effect.action
             if action.func is None:
                 raise _is_async(action.name)
-            if effect.timeout is not None:
+            if effect.timeout is not None and not action.runs_inline:
                 raise _is_timed(action.name)
             if action.takes:
                 output = action.func(effect.input, **{name: self.argument(name) for name in action.takes})

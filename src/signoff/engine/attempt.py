@@ -52,7 +52,7 @@ def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | N
 def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
     """Run a task until it succeeds, pauses, or has failed for good."""
     tries = 0
-    given = anew(task.input) if task.node.is_failsafe and task.caller is None else None
+    given = anew(task.input) if task.node.is_failsafe else None
     while True:
         tries += 1
         try:
@@ -95,21 +95,28 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
                 failure = swallowed(task, scope, failure)
             elif is_behind(scope.pause, failure):
                 return (yield from _paused(task, scope, asked))
-            policy = _policy_for(task, failure) if may_be_tried_again(failure) else None
+            failure, policy = _policy_for(task, failure)
             if policy is None or tries >= policy.max_attempts:
                 return _failed(task, scope, failure, _once((*asked, *scope.left)))
             scope.try_again(tries + 1)
             yield Sleep(pause_before(policy, tries), policy.jitter, failure)
 
 
-def _policy_for(task: Task, failure: Exception) -> RetryPolicy | None:
+def _policy_for(task: Task, failure: Exception) -> tuple[Exception, RetryPolicy | None]:
+    """What a task has failed with, and the policy that has it tried again; a `retry_on` may fail in its turn."""
+    if not may_be_tried_again(failure):
+        return failure, None
     try:
-        return matching_policy(task.node.retry, failure)
+        return failure, matching_policy(task.node.retry, failure)
     except GraphInterrupt as pause:
-        raise OutsideOfRun(
+        own: Exception = OutsideOfRun(
             f"The retry_on of node {task.name!r} asked {pause.interrupts[0].value!r}, and it cannot: the node has "
             "failed by then. Ask in the node itself, or in its error_handler."
-        ) from failure
+        )
+    except Exception as error:
+        own = error
+    own.__cause__ = failure
+    return own, None
 
 
 def _settle() -> Steps[None]:
@@ -204,7 +211,8 @@ def _ways(task: Task, program: Program, scope: Any, came_to: Sequence[Write]) ->
             seen = branch.read(ahead, task.step, scope.host.run.stop)
             if branch.sees_result and type(seen) is dict:
                 seen = {**output, **seen}
-            ways += branch.route((yield Call(branch.path, anew(seen), concludes=True)))
+            timeout = task.timeout if branch.path.afunc is not None else None
+            ways += branch.route((yield Call(branch.path, anew(seen), timeout, concludes=True)))
         if scope.calls:
             yield from _settle()
     except GraphInterrupt:

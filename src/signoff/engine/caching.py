@@ -7,6 +7,7 @@ from typing import Any
 from signoff._reprs import repr_of
 from signoff.engine.at_edges import go_to_edges
 from signoff.engine.effects import FullKey, Recall, Remember
+from signoff.engine.given import anew
 from signoff.engine.pending import Pending
 from signoff.engine.program import Action, Program, Write
 from signoff.engine.task import Outcome, Task
@@ -88,7 +89,7 @@ def _came_to(outcome: Outcome) -> list[Write]:
 def _key_of(task: Task) -> FullKey:
     """The key of a task's result: its function, its node, its input. A call is given what its function is given."""
     assert task.node.cache is not None, "asked only for nodes with a policy"
-    args, kwargs = ((task.input,), {}) if task.caller is None else task.input
+    args, kwargs = ((anew(task.input),), {}) if task.caller is None else task.input
     key_func = task.node.cache.key_func
     key = key_func(*args, **kwargs) if key_func else _digest(task.name, args, kwargs)
     if not isinstance(key, str | bytes | int):  # all inputs would have the same, or each another one every time

@@ -11,6 +11,7 @@ from typing import Any
 from signoff.constants import ATOMS
 
 _CHANGEABLE = frozenset((list, dict, set))
+_LOOKED_INTO = _CHANGEABLE | {tuple}
 
 _LEVELS = 8
 """How deep lists and dicts in each other are copied: what is in itself has no end."""
@@ -24,13 +25,13 @@ def own(value: Any) -> Any:
 def apart(value: Any, levels: int = _LEVELS) -> Any:
     """The same with the lists, dicts and sets in it, and in these: down to objects, which stay what they are."""
     kind = type(value)
-    if kind not in _CHANGEABLE:
+    if kind not in _LOOKED_INTO:
         return value
-    if kind is set or not levels or _CHANGEABLE.isdisjoint(map(type, value.values() if kind is dict else value)):
-        return value.copy()
+    if kind is set or not levels or _LOOKED_INTO.isdisjoint(map(type, value.values() if kind is dict else value)):
+        return own(value)
     if kind is dict:
         return {name: apart(one, levels - 1) for name, one in value.items()}
-    return [apart(one, levels - 1) for one in value]
+    return kind([apart(one, levels - 1) for one in value])
 
 
 def copied(value: Any) -> Any:
