@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
+from signoff.errors import InvalidUpdateError
 from signoff.graph import END, START, StateGraph
 
 ANA, BEN = ({"configurable": {"thread_id": name}} for name in ("ana", "ben"))
@@ -75,3 +76,20 @@ def test_an_edge_sees_ahead_without_merging_anything(open_app, reducer):
     graph = StateGraph(Lists).add_node("node", lambda state: {"log": ["node"]}).add_edge(START, "node")
     app = open_app(graph.add_conditional_edges("node", lambda state: END, [END]))
     assert app.invoke({"log": ["in"]}) == {"log": ["in", "node"]}
+
+
+def test_a_step_that_is_refused_has_merged_nothing(open_app):
+    class Both(TypedDict, total=False):
+        log: Annotated[list[Any], merge]
+        x: int
+
+    graph = StateGraph(Both)
+    for name in "ab":
+        graph.add_node(name, lambda state, name=name: {"log": [name], "x": 1}).add_edge(START, name)
+    app = open_app(graph)
+    for durability in ("sync", "exit"):
+        config = {"configurable": {"thread_id": durability}}
+        with pytest.raises(InvalidUpdateError, match="'x' can take one value"):
+            app.invoke({"log": ["in"]}, config, durability=durability)
+        app.update_state(None, config, as_node="b")
+        assert app.invoke(None, config)["log"] == ["in", "a"]

@@ -12,6 +12,8 @@ from signoff.errors import InvalidUpdateError
 
 __all__ = ["BinaryOperatorAggregate"]
 
+_CHANGEABLE = frozenset((list, dict, set))
+
 _CONCRETE: dict[Any, type] = {
     collections.abc.Sequence: list,
     collections.abc.MutableSequence: list,
@@ -48,13 +50,20 @@ class BinaryOperatorAggregate(BaseChannel):
 
     def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
         operator = self.operator
+        if operator is not add:
+            stored = to_merge_into(stored)
         for write in writes:
             if type(write) in MAY_OVERWRITE:
                 is_overwrite, value = overwriting(write)
                 if is_overwrite:
                     return overwritten(self.key, value, writes)
-            stored = write if stored is MISSING else operator(stored, write)
+            stored = to_merge_into(write) if stored is MISSING else operator(stored, write)
         return stored
+
+
+def to_merge_into(value: Any) -> Any:
+    """A value for a reducer, which may change it in place: what is stored, or was written, stays as it is."""
+    return value.copy() if type(value) in _CHANGEABLE else value
 
 
 def overwritten(key: str, value: Any, writes: Sequence[Any]) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from signoff.channels.base import BaseChannel
-from signoff.channels.binop import empty_value, leaves_items, overwritten
+from signoff.channels.binop import empty_value, leaves_items, overwritten, to_merge_into
 from signoff.channels.last_value import overwriting
 from signoff.constants import MISSING
 from signoff.errors import InvalidGraph
@@ -57,7 +57,7 @@ class DeltaChannel(BaseChannel):
             is_overwrite, value = overwriting(write)
             if is_overwrite:
                 return self._begun_with(overwritten(self.key, value, writes))
-        return self.reducer(self.initial() if stored is MISSING else stored, list(writes))
+        return self.reducer(self.initial() if stored is MISSING else to_merge_into(stored), list(writes))
 
     def _begun_with(self, value: Any) -> Any:
         """The value after an Overwrite: what is in a list becomes what it would have become in a write."""

@@ -5,7 +5,6 @@ from reprlib import repr as shortened
 from typing import Any
 
 from signoff.constants import MISSING, START, TASKS, WAITING
-from signoff.engine.given import own
 from signoff.engine.plan import due_nodes, held_nodes
 from signoff.engine.program import Program, Values, Write
 from signoff.engine.state import State
@@ -122,7 +121,7 @@ def add(program: Program, state: State, writes: Sequence[Write]) -> None:
 def preview(program: Program, values: Values, writes: Sequence[Write], outcomes: Sequence[Outcome] = ()) -> Values:
     """The values as they would be after some writes alone, for the conditional edges of a task; or after some tasks."""
     folded = _grouped(outcomes, writes)
-    _merge(program, _own_of(values, folded), folded, outcomes)
+    _merge(program, values, folded, outcomes)
     ahead = {**values, **folded}
     return {name: value for name, value in ahead.items() if value is not MISSING}
 
@@ -171,17 +170,11 @@ def _merge(
 
 def is_refused(program: Program, state: State, outcome: Outcome) -> bool:
     """Whether the state cannot take what a task wrote, even on its own."""
-    writes = _grouped([outcome], ())
     try:
-        _merge(program, _own_of(state.values, writes), writes, ())
+        _merge(program, state.values, _grouped([outcome], ()), ())
     except Exception:
         return True
     return False
-
-
-def _own_of(values: Values, names: Iterable[str]) -> Values:
-    """Values by some names, to try something with: a reducer may change what it is given in place."""
-    return {name: own(values[name]) for name in names if name in values}
 
 
 def _put(state: State, folded: Values) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 from signoff.constants import ATOMS
 
 _CHANGEABLE = frozenset((list, dict, set))
-_LOOKED_INTO = _CHANGEABLE | {tuple}
+_NESTED = _CHANGEABLE | {tuple}
 
 _LEVELS = 8
-"""How deep lists and dicts in each other are copied: what is in itself has no end."""
+"""How deep dicts in each other are copied: what is in itself has no end."""
 
 
 def own(value: Any) -> Any:
@@ -23,15 +23,14 @@ def own(value: Any) -> Any:
 
 
 def apart(value: Any, levels: int = _LEVELS) -> Any:
-    """The same with the lists, dicts and sets in it, and in these: down to objects, which stay what they are."""
+    """The same with what is in a dict, and in the dicts in it, and in a tuple; but the items of a list stay what they
+    are, which programs know them by."""
     kind = type(value)
-    if kind not in _LOOKED_INTO:
-        return value
-    if kind is set or not levels or _LOOKED_INTO.isdisjoint(map(type, value.values() if kind is dict else value)):
-        return own(value)
-    if kind is dict:
+    if kind is dict and levels and not _NESTED.isdisjoint(map(type, value.values())):
         return {name: apart(one, levels - 1) for name, one in value.items()}
-    return kind([apart(one, levels - 1) for one in value])
+    if kind is tuple and levels and not _NESTED.isdisjoint(map(type, value)):
+        return tuple([apart(one, levels - 1) for one in value])
+    return own(value)
 
 
 def copied(value: Any) -> Any:
@@ -47,7 +46,7 @@ def copied(value: Any) -> Any:
 def anew(input: Any) -> Any:
     """The input of a node with keys, or fields, of its own, and with lists, dicts and sets of its own in them.
 
-    What a node changes in these nobody else sees. Other objects that a Send brings may be there to be changed.
+    What a node changes in these nobody else sees. Objects that a Send brings may be there to be changed.
     """
     kind = type(input)
     if kind is dict or (not is_dataclass(kind) and not hasattr(kind, "model_fields")):
