@@ -16,6 +16,7 @@ from signoff.checkpoint.log.ready import Ready
 from signoff.checkpoint.log.shortening import short_id, short_path, short_task
 from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, sliced
 from signoff.checkpoint.log.writes import packed_writes
+from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.errors import NotStorable
 
 __all__ = ["Planned", "Planner", "by_thread", "planned_at_once"]
@@ -38,7 +39,7 @@ class Planner:
         self._may_append = may_append
         self._spans: dict[int, Stored] = {}
         """Where the items of lists are, by the identity of their edits."""
-        self.plan = Plan(thread_id)
+        self.plan = Plan(thread_id, is_usual=type(serde) is JsonPlusSerializer)
         self.news: dict[tuple[str, str], Known] = {}
         """The newest checkpoint of each namespace, by thread and namespace, once all is written."""
 

@@ -54,10 +54,12 @@ class NewWrite(NamedTuple):
 class Plan:
     """What is to be written to one thread."""
 
-    __slots__ = ("blobs", "filing", "items", "replaced", "rewritten", "rows", "thread_id", "writes")
+    __slots__ = ("blobs", "filing", "is_usual", "items", "replaced", "rewritten", "rows", "thread_id", "writes")
 
-    def __init__(self, thread_id: str) -> None:
+    def __init__(self, thread_id: str, *, is_usual: bool = False) -> None:
         self.thread_id = thread_id
+        self.is_usual = is_usual
+        """Whether its values are encoded in the usual way, by JsonPlusSerializer."""
         self.filing: list[Filed] = []
         self.writes: list[NewWrite] = []
         self.rewritten: list[tuple[str, str, str | None, bytes]] = []

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 
 from signoff.checkpoint.encoding import Blob, decoded, packed, unpacked
 from signoff.checkpoint.serde import lists
+from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.checkpoint.serde.wire import FORMAT
 from signoff.errors import Undecodable
 
@@ -30,6 +31,7 @@ __all__ = [
     "digest_of",
     "is_blob",
     "is_span",
+    "is_usual_row",
     "kept",
     "laid_out",
     "packed_items",
@@ -126,10 +128,13 @@ def _joined(spans: Iterable[Span]) -> Spans:
 _USUAL_TAG = "msgpack"
 
 
-def packed_items(items: Iterable[Blob]) -> bytes:
-    """Items as bytes: one encoded list if all are encoded in the usual way, else those of one tag behind it."""
+def packed_items(items: Iterable[Blob], *, is_usual: bool) -> bytes:
+    """Items as bytes: one encoded list if all are encoded in the usual way, else those of one tag behind it.
+
+    is_usual: whether JsonPlusSerializer has made them, and nobody else, whose bytes may look like anything.
+    """
     many = list(items)
-    if all(tag == _USUAL_TAG and data[:1] == FORMAT for tag, data in many):
+    if is_usual and all(tag == _USUAL_TAG for tag, _ in many):
         return lists.joined([data for _, data in many])
     parts: list[str | bytes] = []
     current = None
@@ -150,7 +155,7 @@ def unpacked_items(rows: Iterable[Any]) -> list[list[Blob]]:
 
 
 def _unpacked_row(row: Any) -> list[Blob]:
-    if row[:1] == FORMAT:
+    if is_usual_row(row):
         return [(_USUAL_TAG, data) for data in lists.split(row)]
     items, tag = [], ""
     for part in unpacked(row):
@@ -163,12 +168,19 @@ def _unpacked_row(row: Any) -> list[Blob]:
     return items
 
 
+def is_usual_row(row: Any) -> bool:
+    """Whether the items in the bytes of a row are encoded in the usual way, all of them."""
+    return row[:1] == FORMAT  # type: ignore[no-any-return]
+
+
 def decoded_items(serde: Any, rows: Sequence[Any]) -> list[list[Any]]:
     """The values of the items in the bytes of rows."""
+    if type(serde) is not JsonPlusSerializer:
+        return [[decoded(serde, blob) for blob in items] for items in unpacked_items(rows)]
     try:
-        return serde.loads_lists(rows)  # type: ignore[no-any-return]
+        return serde.loads_lists(rows)
     except Exception:
-        # The serializer has no such thing, or a row is no encoded list, or broken: slower, but it says what is wrong.
+        # A row is no encoded list, or broken: slower, but it says what is wrong.
         return [[decoded(serde, blob) for blob in items] for items in unpacked_items(rows)]
 
 

@@ -198,7 +198,8 @@ def _parts(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
         yield _WRITES, _writes(plan.writes)
     if plan.items:
         numbers = [number for lineage, start, items in plan.items for number in (lineage, start, len(items))]
-        yield _ITEMS, (of_numbers(numbers), of_bytes([packed_items(items) for _, _, items in plan.items]))
+        packed = [packed_items(items, is_usual=plan.is_usual) for _, _, items in plan.items]
+        yield _ITEMS, (of_numbers(numbers), of_bytes(packed))
     if plan.blobs:
         yield _BLOBS, (of_bytes(list(plan.blobs)), of_bytes(list(plan.blobs.values())))
     if plan.replaced:

@@ -68,7 +68,11 @@ def _written(names: Names, plan: Plan, hold: Hold | None, lease_s: float | None)
             for one in plan.writes
         ],
         "items": [
-            {"lineage": str(lineage), "start": start, "items": [packed_items([item]) for item in items]}
+            {
+                "lineage": str(lineage),
+                "start": start,
+                "items": [packed_items([item], is_usual=plan.is_usual) for item in items],
+            }
             for lineage, start, items in plan.items
         ],
         "blobs": list(plan.blobs.items()),

@@ -9,7 +9,7 @@ from itertools import chain
 
 from signoff._sqlite.effects import Execute, Row
 from signoff.checkpoint.log.plans import Plan
-from signoff.checkpoint.log.values import packed_items, unpacked_items
+from signoff.checkpoint.log.values import is_usual_row, packed_items, unpacked_items
 from signoff.errors import Undecodable
 from signoff.steps import Steps
 
@@ -65,7 +65,8 @@ def _join(thread_id: str, lineage: int, rows: Sequence[Row]) -> Steps[None]:
         items = list(chain.from_iterable(unpacked_items([data for _, _, data in rows])))
     except Undecodable:
         return  # whoever reads them is told
+    is_usual = all(is_usual_row(data) for _, _, data in rows)
     first, count = rows[0][0], sum(row[1] for row in rows)
     if len(rows) > 1 and len(items) == count == rows[-1][0] + rows[-1][1] - first:
         yield Execute(_REMOVE, (thread_id, lineage, first))
-        yield Execute(_INSERT, (thread_id, lineage, first, count, packed_items(items)))
+        yield Execute(_INSERT, (thread_id, lineage, first, count, packed_items(items, is_usual=is_usual)))

@@ -200,7 +200,8 @@ def _statements(plan: Plan) -> list[_Statement]:
     for digest, data in plan.blobs.items():
         statements.append(Execute(_BLOB, (thread_id, digest, data)))
     for lineage, start, items in plan.items:
-        statements.append(Execute(_ITEMS, (thread_id, lineage, start, len(items), packed_items(items))))
+        data = packed_items(items, is_usual=plan.is_usual)
+        statements.append(Execute(_ITEMS, (thread_id, lineage, start, len(items), data)))
     for ns, id, task_id, idx, path, data, replaces in plan.writes:
         params = (thread_id, ns, id, task_id, idx, path, bytearray(data))
         statements.append(made(Execute, (_REPLACE_WRITE if replaces else _WRITE, params)))

@@ -1,0 +1,69 @@
+"""Savers with a serializer of the caller's own: it alone says what values become, and what they are again."""
+
+import operator
+from typing import Annotated, Any, TypedDict
+
+import pytest
+
+from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
+from signoff.graph import START, StateGraph
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+
+KINDS = ["memory", "sqlite", "sqlite_aio_by_sync", "postgres", "redis"]
+on_every_saver = pytest.mark.parametrize("kind", KINDS)
+
+
+class State(TypedDict):
+    log: Annotated[list[Any], operator.add]
+
+
+def said(saver: Any, turns: int) -> Any:
+    """What a conversation of so many turns has said, as somebody reads it who has not been there."""
+    app = StateGraph(State).add_node("say", lambda state: {"log": ["HELLO"]}).add_edge(START, "say")
+    for _ in range(turns):
+        app.compile(checkpointer=saver).invoke({"log": ["HI"]}, CONFIG)
+    return saver.get_tuple(CONFIG).checkpoint["channel_values"]["log"]
+
+
+class Sealed:
+    """Keeps the tags of signoff, and puts something of its own in front of the bytes, as a nonce would be."""
+
+    def __init__(self, front: bytes) -> None:
+        self.front = front
+        self.inner = JsonPlusSerializer()
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        tag, data = self.inner.dumps_typed(obj)
+        return tag, self.front + data[::-1]
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        tag, content = data
+        assert content.startswith(self.front), "another one has changed it"
+        return self.inner.loads_typed((tag, content[len(self.front) :][::-1]))
+
+
+@pytest.mark.parametrize("front", [b"\xc1", b"\xc1\x91", b"\x91", b""])
+@on_every_saver
+def test_bytes_that_look_like_those_of_signoff_are_left_as_they_are(openers, kind, front):
+    assert said(openers[kind](serde=Sealed(front)), turns=20) == ["HI", "HELLO"] * 20
+
+
+class Migrating(JsonPlusSerializer):
+    """Brings texts up to date as they are read."""
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        value = super().loads_typed(data)
+        return value.lower() if isinstance(value, str) else value
+
+
+@on_every_saver
+def test_a_subclass_that_reads_in_its_own_way_is_asked_for_the_items_of_lists_too(openers, kind):
+    assert said(openers[kind](serde=Migrating()), turns=20) == ["hi", "hello"] * 20
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_what_signoff_has_stored_itself_is_read_by_a_subclass(openers, kind):
+    said(openers[kind](), turns=20)
+    reader = openers[kind](serde=Migrating())
+    assert reader.get_tuple(CONFIG).checkpoint["channel_values"]["log"] == ["hi", "hello"] * 20
