@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from signoff._tuples import made
-from signoff.checkpoint.encoding import decoded
+from signoff.checkpoint.encoding import Encoded, decoded
 from signoff.checkpoint.questions import Filing, Question, as_text, read_interrupt
+from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-__all__ = ["Filed", "filed", "question_of"]
+__all__ = ["Filed", "filed", "hides_values", "question_of"]
 
 
 class Filed(NamedTuple):
@@ -20,16 +21,21 @@ class Filed(NamedTuple):
 
 def filed(serde: Any, filing: Filing) -> Filed:
     """A filing, as the index has it."""
-    asked = [
-        (one.id, one.graph, one.path, one.node, one.asked_at, _text(serde, one), *serde.dumps_typed(one.interrupt))
-        for one in filing.asked
-    ]
+    asked: list[tuple[Any, ...]] = []
+    is_hidden = bool(filing.asked) and hides_values(serde)
+    for one in filing.asked:
+        text = "" if is_hidden else as_text(one.value)
+        asked.append((one.id, one.graph, one.path, one.node, one.asked_at, text, *serde.dumps_typed(one.interrupt)))
     return made(Filed, (filing.closed, asked))
 
 
-def _text(serde: Any, question: Question) -> str:
-    """What a search finds a question by; nothing, where values are hidden from whoever reads the database."""
-    return "" if getattr(serde, "hides_values", False) else as_text(question.value)
+def hides_values(serde: Any) -> bool:
+    """Whether what was asked may not stand in the clear beside what a serializer has made of it.
+
+    One that is not signoff's own may encrypt. If it does not, and is to be searched quickly, it says so.
+    """
+    own = serde.serde if type(serde) is Encoded else serde
+    return type(own) is not JsonPlusSerializer and getattr(own, "hides_values", True) is not False
 
 
 def question_of(serde: Any, row: Sequence[Any]) -> Question:

@@ -9,7 +9,7 @@ from signoff.checkpoint.base import CheckpointTuple, Standing
 from signoff.checkpoint.encoding import Blob
 from signoff.checkpoint.log.backend import Backend, Key
 from signoff.checkpoint.log.body import unpacked
-from signoff.checkpoint.log.filing import question_of
+from signoff.checkpoint.log.filing import hides_values, question_of
 from signoff.checkpoint.log.growth import Tracked
 from signoff.checkpoint.log.heads import metadata_of
 from signoff.checkpoint.log.known import Known
@@ -148,10 +148,10 @@ def _load(backend: Backend, serde: Any, keys: Sequence[Key]) -> Steps[list[Check
 def find_questions(backend: Backend, serde: Any, wanted: Wanted) -> Steps[list[Question]]:
     """The open questions that are wanted, oldest first."""
     limit = checked_limit(wanted.limit)
-    if wanted.text is None or not getattr(serde, "hides_values", False):
+    if wanted.text is None or not hides_values(serde):
         rows = yield from backend.questions(replace(wanted, limit=limit))
         return [question_of(serde, row) for row in rows]
-    # What is encrypted can be searched only here.
+    # What is hidden there can be searched only here.
     rows = yield from backend.questions(replace(wanted, text=None, limit=None))
     return [question for row in rows if wanted.has(question := question_of(serde, row))][:limit]
 

@@ -35,7 +35,7 @@ class EncryptedSerializer(SerializerProtocol):
     """
 
     hides_values = True
-    """A saver that keeps something beside a value, to search by, leaves it out."""
+    """A saver keeps nothing beside a value to search by. So it is with any serializer that does not say False."""
 
     def __init__(
         self,
