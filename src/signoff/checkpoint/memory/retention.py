@@ -12,7 +12,7 @@ from signoff.checkpoint.memory.spaces import Space
 from signoff.checkpoint.memory.threads import Thread, made_of, rebase, tasks_of
 from signoff.checkpoint.places import checked_threads
 from signoff.checkpoint.remembered import not_among_newest
-from signoff.constants import RESUME
+from signoff.constants import INTERRUPT, RESUME
 
 __all__ = ["Freed", "cleanup_before", "keep_last"]
 
@@ -52,14 +52,15 @@ def _idle(threads: Shelf, now: float, with_questions: bool) -> Iterator[tuple[st
     """The threads that no run has, that nobody is asked anything in, and where something has come of all answers."""
     for id, thread in threads.all():
         is_free = thread.holder is None or thread.expires_at < now
-        is_waiting = not with_questions and (thread.questions or _has_answers(thread))
+        is_waiting = not with_questions and (thread.questions or _waits(thread))
         if is_free and not is_waiting and any(space.moments for space in thread.spaces.values()):
             yield id, thread
 
 
-def _has_answers(thread: Thread) -> bool:
+def _waits(thread: Thread) -> bool:
+    """Whether a thread asks something where it stands, or has an answer there."""
     root = thread.spaces.get("")
-    return root is not None and any(write[1] == RESUME for write in root.kept(root.newest))
+    return root is not None and any(write[1] in (INTERRUPT, RESUME) for write in root.kept(root.newest))
 
 
 def _stored_at(thread: Thread) -> datetime:

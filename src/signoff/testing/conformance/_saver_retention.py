@@ -6,6 +6,7 @@ from typing import Any
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.questions import Filing, Question
+from signoff.constants import INTERRUPT, RESUME
 from signoff.errors import InvalidInput
 from signoff.testing.conformance._saver_words import T, after, at, ids, made, put, real, store, values_of
 from signoff.testing.conformance.checks import cases, raises
@@ -42,6 +43,16 @@ def old_threads_go_but_not_those_that_wait_or_run(saver: Any) -> None:
     assert _threads(saver) == ["new", "runs"]
     assert saver.cleanup_before(datetime.now(UTC) + timedelta(days=365 * 100)).threads == 1
     assert _threads(saver) == ["runs"]
+
+
+@cases("channel", [INTERRUPT, RESUME])
+def what_was_asked_and_answered_piece_by_piece_is_waited_for_as_well(saver: Any, channel: str) -> None:
+    for id, parent in (("1", None), ("2", "1")):
+        put(saver, id, parent=parent, ts=OLD)
+    saver.put_writes(at("2"), [(channel, ["?"])], "task")
+    assert saver.cleanup_before(CUTOFF) == saver.keep_last(1) == (0, 0, 0)
+    assert saver.keep_last(1, with_questions=True).checkpoints == 1
+    assert saver.cleanup_before(CUTOFF, with_questions=True).threads == 1
 
 
 def a_thread_whose_run_gives_no_sign_of_life_any_more_is_not_kept_for_it(saver: Any) -> None:
