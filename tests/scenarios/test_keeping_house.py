@@ -82,15 +82,44 @@ def test_an_answer_that_nothing_has_come_of_keeps_its_thread_however_old_the_que
     with opened(kind, request, tmp_path) as saver:
         app = StateGraph(State).add_node("pay", pay).add_edge(START, "pay").compile(checkpointer=saver)
         app.invoke({"asks": False, "picture": b""}, on("ana"))
-        answered_at = datetime.now(UTC)
         with pytest.raises(OSError, match="bank"):
             app.invoke(Command(resume=True, by="ben"), on("ana"))
 
-        assert saver.cleanup_before(answered_at) == (0, 0, 0)
-        assert saver.cleanup_before(answered_at, dry_run=True, with_questions=True).threads == 1
+        assert saver.cleanup_before(datetime.now(UTC)) == (0, 0, 0)
+        assert saver.cleanup_before(datetime.now(UTC), dry_run=True, with_questions=True).threads == 1
         fails.clear()
         assert app.invoke(None, on("ana"))["asks"] is True
         assert saver.cleanup_before(datetime.now(UTC)).threads == 1
+
+
+class Parts(TypedDict):
+    done: Annotated[list[str], operator.add]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_thread_in_which_a_part_was_done_since_then_is_not_old_though_its_step_has_failed(kind, request, tmp_path):
+    broken = {"b", "c"}
+
+    def part(name: str, state: Parts) -> dict[str, Any]:
+        if name in broken:
+            raise OSError(name)
+        return {"done": [name]}
+
+    with opened(kind, request, tmp_path) as saver:
+        graph = StateGraph(Parts)
+        for name in "abc":
+            graph.add_node(name, partial(part, name)).add_edge(START, name)
+        app = graph.compile(checkpointer=saver)
+        with pytest.raises(OSError, match="[bc]"):
+            app.invoke({"done": []}, on("ana"))
+        yesterday = datetime.now(UTC)
+        broken.discard("b")
+        with pytest.raises(OSError, match="c"):
+            app.invoke(None, on("ana"))
+
+        assert saver.cleanup_before(yesterday) == (0, 0, 0)
+        broken.clear()
+        assert app.invoke(None, on("ana"))["done"] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("check", savers.LOG_CHECKS, ids=str)

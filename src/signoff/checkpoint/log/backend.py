@@ -116,6 +116,8 @@ class ThreadSize(NamedTuple):
     newest: bytes
     """and the body of it."""
     has_questions: bool
+    expires_at: Any
+    """When the lease of the last run that had it ends, or has ended; None if there was none."""
 
 
 class Backend(Protocol):

@@ -19,7 +19,7 @@ from signoff.constants import INTERRUPT, RESUME
 from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps
 
-__all__ = ["Freed", "age_of", "checked_count", "checked_cutoff", "cleanup_before", "keep_last"]
+__all__ = ["Freed", "age_of", "checked_count", "checked_cutoff", "cleanup_before", "keep_last", "time_of"]
 
 
 class Freed(NamedTuple):
@@ -47,13 +47,14 @@ def checked_count(count: Any) -> int:
 
 
 def cleanup_before(
-    backend: Backend, serde: Any, cutoff: datetime, *, dry_run: bool, with_questions: bool
+    backend: Backend, serde: Any, cutoff: datetime, lease_s: float | None, *, dry_run: bool, with_questions: bool
 ) -> Steps[Freed]:
     """Remove the threads in which nothing was stored since the cutoff."""
 
     def is_old(one: ThreadSize) -> bool:
         with reading_of(one.thread_id):
-            return age_of(head_of(serde, unpacked(one.newest).head, one.id)) < cutoff
+            stored_at = age_of(head_of(serde, unpacked(one.newest).head, one.id))
+        return max(stored_at, _heard_at(one.expires_at, lease_s)) < cutoff
 
     old = yield from _threads(backend, is_old, with_questions)
     counted = {}
@@ -113,6 +114,25 @@ def age_of(head: Mapping[str, Any]) -> datetime:
     except ValueError:
         return datetime.max.replace(tzinfo=UTC)  # no telling, so it stays
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _heard_at(expires_at: Any, lease_s: float | None) -> datetime:
+    """When the last run of a thread gave a sign of life: what it has stored may have come to no checkpoint."""
+    try:
+        return time_of(float(expires_at) - float(lease_s))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return _NEVER  # nobody had the thread, or only a machine's end would have ended the lease
+
+
+def time_of(moment: float) -> datetime:
+    """A moment as a time with its zone; the first one there is, if it is none."""
+    try:
+        return datetime.fromtimestamp(moment, UTC)
+    except (ValueError, OverflowError, OSError):
+        return _NEVER
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def _counted(thread_id: str) -> Rule:

@@ -113,7 +113,9 @@ class LogSaver(PutsByCommit):
     def _cleanup_before(self, cutoff: datetime, dry_run: bool, with_questions: bool) -> Steps[Freed]:
         cutoff = checked_cutoff(cutoff)
         return self._removing(
-            retention.cleanup_before(self._backend, self.serde, cutoff, dry_run=dry_run, with_questions=with_questions)
+            retention.cleanup_before(
+                self._backend, self.serde, cutoff, self.lease_s, dry_run=dry_run, with_questions=with_questions
+            )
         )
 
     def _keep_last(

@@ -10,7 +10,7 @@ from signoff.checkpoint.questions import Question
 
 __all__ = ["folded", "unfolded"]
 
-_thread_parts: Any = attrgetter("epoch", "changes", "holder", "expires_at")
+_thread_parts: Any = attrgetter("epoch", "changes", "holder", "heard_at")
 _question_parts: Any = attrgetter("id", "thread_id", "graph", "path", "asked_at")
 _space_parts: Any = attrgetter("newest", "values", "versions", "writes")
 _moment_parts: Any = attrgetter(
@@ -38,7 +38,7 @@ def unfolded(data: bytes) -> Thread:
     """The thread that was folded."""
     thread_parts, questions, spaces = pickle.loads(data)
     thread = Thread()
-    thread.epoch, thread.changes, thread.holder, thread.expires_at = thread_parts
+    thread.epoch, thread.changes, thread.holder, thread.heard_at = thread_parts
     thread.questions = {parts[0]: (Question(*parts), parts[-1]) for parts in questions}
     for thread_id, ns, space_parts, moments in spaces:
         space = thread.new_space(thread_id, ns)

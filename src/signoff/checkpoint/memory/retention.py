@@ -1,11 +1,11 @@
 """What may go, by age and by count, and how many bytes that frees. The rules are those of `log/retention.py`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from sys import getsizeof
 from typing import Any
 
-from signoff.checkpoint.log.retention import Freed, age_of, checked_count, checked_cutoff
+from signoff.checkpoint.log.retention import Freed, age_of, checked_count, checked_cutoff, time_of
 from signoff.checkpoint.memory.packed import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.spaces import Space
@@ -17,11 +17,15 @@ from signoff.constants import INTERRUPT, RESUME
 __all__ = ["Freed", "cleanup_before", "keep_last"]
 
 
-def cleanup_before(threads: Shelf, cutoff: Any, now: float, *, dry_run: bool, with_questions: bool) -> Freed:
+IsSilent = Callable[[Thread], bool]
+"""Whether no run has given a sign of life in a thread for longer than its lease."""
+
+
+def cleanup_before(threads: Shelf, cutoff: Any, is_silent: IsSilent, *, dry_run: bool, with_questions: bool) -> Freed:
     """Remove the threads in which nothing was stored since the cutoff."""
     cutoff = checked_cutoff(cutoff)
     checkpoints = size = 0
-    old = [(id, thread) for id, thread in _idle(threads, now, with_questions) if _stored_at(thread) < cutoff]
+    old = [(id, thread) for id, thread in _idle(threads, is_silent, with_questions) if _stored_at(thread) < cutoff]
     for id, thread in old:
         checkpoints += sum(len(space.moments) for space in thread.spaces.values())
         size += _size(thread.spaces)
@@ -31,12 +35,18 @@ def cleanup_before(threads: Shelf, cutoff: Any, now: float, *, dry_run: bool, wi
 
 
 def keep_last(
-    threads: Shelf, count: Any, thread_ids: Sequence[str] | None, now: float, *, dry_run: bool, with_questions: bool
+    threads: Shelf,
+    count: Any,
+    thread_ids: Sequence[str] | None,
+    is_silent: IsSilent,
+    *,
+    dry_run: bool,
+    with_questions: bool,
 ) -> Freed:
     """Remove all but the newest checkpoints of threads, and of nested graphs what belonged to those."""
     count, wanted = checked_count(count), None if thread_ids is None else set(checked_threads(thread_ids))
     checkpoints = size = 0
-    for id, thread in _idle(threads, now, with_questions):
+    for id, thread in _idle(threads, is_silent, with_questions):
         if wanted is None or id in wanted:
             going, spaces = _going(thread.spaces, count), {ns: one.copy_to(id) for ns, one in thread.spaces.items()}
             _drop(spaces, going)
@@ -48,10 +58,10 @@ def keep_last(
     return Freed(0, checkpoints, size)
 
 
-def _idle(threads: Shelf, now: float, with_questions: bool) -> Iterator[tuple[str, Thread]]:
+def _idle(threads: Shelf, is_silent: IsSilent, with_questions: bool) -> Iterator[tuple[str, Thread]]:
     """The threads that no run has, that nobody is asked anything in, and where something has come of all answers."""
     for id, thread in threads.all():
-        is_free = thread.holder is None or thread.expires_at < now
+        is_free = thread.holder is None or is_silent(thread)
         is_waiting = not with_questions and (thread.questions or _waits(thread))
         if is_free and not is_waiting and any(space.moments for space in thread.spaces.values()):
             yield id, thread
@@ -64,9 +74,9 @@ def _waits(thread: Thread) -> bool:
 
 
 def _stored_at(thread: Thread) -> datetime:
-    """When the newest checkpoint of a thread was stored."""
+    """When the newest checkpoint of a thread was stored, or a run had the thread, if that came later."""
     newest = max((space.moments[space.newest] for space in thread.spaces.values() if space.moments), key=lambda m: m.id)
-    return age_of(newest.heading())
+    return max(age_of(newest.heading()), time_of(thread.heard_at))
 
 
 def _going(spaces: Mapping[str, Space], count: int) -> dict[str, set[str]]:

@@ -97,7 +97,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             thread = self._threads.get(thread_id)
             if thread is None:
                 return None, _NOBODY
-            is_expired = thread.holder is not None and thread.expires_at < self.clock()
+            is_expired = thread.holder is not None and self._is_silent(thread)
             found = reading.at(self.serde, thread, ns, id, reading.warm)
             return found, made(Standing, (thread.seen, thread.holder, is_expired))
 
@@ -194,7 +194,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             if commit.filing is not None:
                 thread.file(commit.filing, asked)
         if holds is not None and lease is not None and (ends or lease.epoch == 0 or self.lease_s is not None):
-            holds.follow(lease, self._until(), ends=ends)
+            holds.follow(lease, self.clock(), ends=ends)
 
     def _check_parents(self, prepared: Sequence[Prepared]) -> None:
         """Refuse what a step changed in a checkpoint that was removed meanwhile: nobody knows the rest."""
@@ -217,10 +217,11 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def renew(self, lease: Lease) -> None:
         """Give a sign of life."""
         with self._lock:
-            self._checked(lease).expires_at = self._until()
+            self._checked(lease).heard_at = self.clock()
 
-    def _until(self) -> float:
-        return float("inf") if self.lease_s is None else self.clock() + self.lease_s
+    def _is_silent(self, thread: Thread) -> bool:
+        """Whether no run has given a sign of life in a thread for longer than its lease."""
+        return self.lease_s is not None and thread.heard_at + self.lease_s < self.clock()
 
     # Forgetting
 
@@ -274,7 +275,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
         rules = {"dry_run": dry_run, "with_questions": with_questions}
         with self._lock:
-            return cleanup_before(self._threads, cutoff, self.clock(), **rules)
+            return cleanup_before(self._threads, cutoff, self._is_silent, **rules)
 
     def keep_last(
         self,
@@ -289,7 +290,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
         rules = {"dry_run": dry_run, "with_questions": with_questions}
         with self._lock:
-            return keep_last(self._threads, count, thread_ids, self.clock(), **rules)
+            return keep_last(self._threads, count, thread_ids, self._is_silent, **rules)
 
     async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
         # There is nothing to wait for.

@@ -16,7 +16,7 @@ __all__ = ["Thread", "made_of", "rebase", "tasks_of"]
 class Thread:
     """A thread: its namespaces, who has it, how often anything was stored in it, and what it asks."""
 
-    __slots__ = ("changes", "epoch", "expires_at", "holder", "questions", "spaces")
+    __slots__ = ("changes", "epoch", "heard_at", "holder", "questions", "spaces")
 
     def __init__(self) -> None:
         self.spaces: dict[str, Space] = {}
@@ -24,7 +24,8 @@ class Thread:
         """The open questions by id, each with its packed interrupt."""
         self.epoch = self.changes = 0
         self.holder: str | None = None
-        self.expires_at = 0.0
+        self.heard_at = 0.0
+        """When a run last took it, gave it back, or gave a sign of life."""
 
     @property
     def seen(self) -> tuple[int, int]:
@@ -55,12 +56,12 @@ class Thread:
         if lease.epoch == 0 and self.seen != lease.seen:
             raise moved(lease)
 
-    def follow(self, lease: Lease, until: float, *, ends: bool) -> None:
+    def follow(self, lease: Lease, now: float, *, ends: bool) -> None:
         """Note that the holder of a lease has stored something."""
         if lease.epoch == 0:
             lease.epoch = self.epoch = next_epoch(lease, self.epoch)
         self.holder = None if ends else lease.holder
-        self.expires_at = until
+        self.heard_at = now
 
     def take_away(self) -> None:
         """Take the thread from a run that has it, or is about to: what it stands on is gone."""

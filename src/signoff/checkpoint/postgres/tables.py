@@ -58,7 +58,8 @@ _BLOBS = "SELECT digest, data FROM signoff_blobs WHERE thread_id = %s AND digest
 
 _THREADS = """
     SELECT DISTINCT ON (thread_id) thread_id, id, body,
-        EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
+        EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id),
+        (SELECT expires_at FROM signoff_threads AS lease WHERE lease.thread_id = log.thread_id)
     FROM signoff_checkpoints AS log ORDER BY thread_id, id DESC
 """
 

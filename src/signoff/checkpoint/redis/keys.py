@@ -159,13 +159,14 @@ class RedisKeys:
         found = []
         threads = yield from self._threads(None)
         waiting = dict((yield from self._of_each(threads, "HLEN", _QUESTIONS)))
+        expires = dict((yield from self._of_each(threads, "HGET", _HEAD, "expires")))
         for thread_id, fields in (yield from self._of_each(threads, "HGETALL", _ROWS)):
             rows, asking = pairs_of(fields), waiting[thread_id]
             if rows:
                 newest = max(rows, key=lambda field: field.partition(b"\0")[2])
                 with reading_of(thread_id):
                     id, body = parts_of_field(newest)[1], row_of(b"", rows[newest])[4]
-                found.append(ThreadSize(thread_id, id, body, bool(asking)))
+                found.append(ThreadSize(thread_id, id, body, bool(asking), expires[thread_id]))
         return found
 
     def give_space_back(self) -> Steps[None]:
@@ -184,9 +185,9 @@ class RedisKeys:
         yield from self._cross_out(self._names.threads, gone)
         return found
 
-    def _of_each(self, threads: Sequence[str], command: str, part: int) -> Steps[list[tuple[str, Any]]]:
+    def _of_each(self, threads: Sequence[str], command: str, part: int, *more: str) -> Steps[list[tuple[str, Any]]]:
         """Threads, each with what a command says of a part of it."""
-        answers = yield from asked([(command, self._names.of_thread(thread_id)[part]) for thread_id in threads])
+        answers = yield from asked([(command, self._names.of_thread(thread_id)[part], *more) for thread_id in threads])
         return list(zip(threads, answers, strict=True))
 
     def _noted(self, key: bytes) -> Steps[list[str]]:

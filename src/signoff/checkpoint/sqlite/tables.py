@@ -88,7 +88,8 @@ _NO_LEASE: Sequence[Any] = (4, None, None, None)
 
 _THREADS = """
     SELECT thread_id, MAX(id), body,
-        EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
+        EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id),
+        (SELECT expires_at FROM signoff_threads AS lease WHERE lease.thread_id = log.thread_id)
     FROM signoff_checkpoints AS log GROUP BY thread_id
 """
 
@@ -245,7 +246,7 @@ class SqliteTables:
 
     def threads(self) -> Steps[list[ThreadSize]]:
         rows = yield Read(_THREADS)
-        return [ThreadSize(thread_id, id, body, bool(has)) for thread_id, id, body, has in rows]
+        return [ThreadSize(thread_id, id, body, bool(has), expires) for thread_id, id, body, has, expires in rows]
 
     def give_space_back(self) -> Steps[None]:
         """It is done as something is removed."""

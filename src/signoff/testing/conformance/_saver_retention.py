@@ -6,7 +6,7 @@ from typing import Any
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.questions import Filing, Question
-from signoff.constants import INTERRUPT, RESUME
+from signoff.constants import ERROR, INTERRUPT, RESUME
 from signoff.errors import InvalidInput
 from signoff.testing.conformance._saver_words import T, after, at, ids, made, put, real, store, values_of
 from signoff.testing.conformance.checks import cases, raises
@@ -53,6 +53,20 @@ def what_was_asked_and_answered_piece_by_piece_is_waited_for_as_well(saver: Any,
     assert saver.cleanup_before(CUTOFF) == saver.keep_last(1) == (0, 0, 0)
     assert saver.keep_last(1, with_questions=True).checkpoints == 1
     assert saver.cleanup_before(CUTOFF, with_questions=True).threads == 1
+
+
+@cases("at_once", [True, False])
+def a_thread_that_a_run_had_since_then_stays_though_it_came_to_no_checkpoint(saver: Any, at_once: bool) -> None:
+    for thread in ("tried again", "left alone"):
+        put(saver, "1", thread=thread, ts="2020-01-01T00:00:00.000000+00:00")
+    lease = Lease("tried again", "ana", saver.look(at(thread="tried again"))[1].seen)
+    if not at_once:
+        saver.store([], lease)
+    failed = TaskWrites("task", [(ERROR, "no network")])
+    store(saver, Commit(after("1", thread="tried again"), [failed]), lease, ends=True)
+    assert saver.cleanup_before(datetime(2021, 1, 1, tzinfo=UTC)).threads == 1
+    assert _threads(saver) == ["tried again"]
+    assert saver.cleanup_before(datetime.now(UTC) + timedelta(minutes=1)).threads == 1
 
 
 def a_thread_whose_run_gives_no_sign_of_life_any_more_is_not_kept_for_it(saver: Any) -> None:

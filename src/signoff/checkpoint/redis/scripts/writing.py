@@ -67,13 +67,14 @@ for _, one in ipairs(p.items) do
     ends[one.lineage] = has + #one.items
 end
 
-if lease and lease.epoch == 0 and not is_ours then
-    call('HSET', T, 'epoch', lease.new_epoch)
+if lease and lease.epoch == 0 then
+    local until_ = lease.lease_s and tostring(at + lease.lease_s) or 'inf'
+    call('HSET', T, 'epoch', lease.new_epoch, 'expires', until_)
 end
 if lease and lease.ends then
     call('HDEL', T, 'holder')
 elseif lease and lease.epoch == 0 then
-    call('HSET', T, 'holder', lease.holder, 'expires', lease.lease_s and tostring(at + lease.lease_s) or 'inf')
+    call('HSET', T, 'holder', lease.holder)
 end
 if p.closes_all then call('DEL', Q) end
 for _, id in ipairs(p.closed) do call('HDEL', Q, id) end
