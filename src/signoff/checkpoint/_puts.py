@@ -18,7 +18,9 @@ from signoff.checkpoint.base import (
     get_checkpoint_metadata,
 )
 from signoff.checkpoint.places import place_of, place_of_writes
+from signoff.checkpoint.reopening import filed_afterwards
 from signoff.config import RunnableConfig
+from signoff.steps import adrive, drive
 
 __all__ = ["PutsByCommit"]
 
@@ -30,8 +32,9 @@ class PutsByCommit(BaseCheckpointSaver[int]):
     """LangGraph's ways to write, for a saver that has `prepare`, `store` and `astore`.
 
     A subclass that changes `put` or `put_writes`, to count or to refuse, wants every write to come that way. So
-    its commits are taken apart, one call for each piece, as with a saver that knows no commits. One that changes
-    `get_tuple` wants every read to come that way: it gets those of runs, too.
+    its commits are taken apart, one call for each piece, as with a saver that knows no commits; and the index of open
+    questions is told of each piece once it is stored, as it is stored. One that changes `get_tuple` wants every read
+    to come that way: it gets those of runs, too.
     """
 
     _whole: ClassVar[Any] = None
@@ -55,13 +58,19 @@ class PutsByCommit(BaseCheckpointSaver[int]):
             for name in ("prepare", "store", "astore"):
                 setattr(cls, name, getattr(BaseCheckpointSaver, name))
 
-    def _store_whole(self, commits: Sequence[Commit]) -> None:
+    def _store_whole(self, commit: Commit) -> None:
         saver = self._whole or type(self)
-        saver.store(self, saver.prepare(self, commits))
+        saver.store(self, saver.prepare(self, [commit]))
+        filing = drive(filed_afterwards(commit), lambda ask: getattr(saver, ask.method)(self, *ask.args))
+        if filing is not None:
+            saver.store(self, saver.prepare(self, [filing]))
 
-    async def _astore_whole(self, commits: Sequence[Commit]) -> None:
+    async def _astore_whole(self, commit: Commit) -> None:
         saver = self._whole or type(self)
-        await saver.astore(self, saver.prepare(self, commits))
+        await saver.astore(self, saver.prepare(self, [commit]))
+        filing = await adrive(filed_afterwards(commit), lambda ask: getattr(saver, f"a{ask.method}")(self, *ask.args))
+        if filing is not None:
+            await saver.astore(self, saver.prepare(self, [filing]))
 
     def put(
         self,
@@ -71,7 +80,7 @@ class PutsByCommit(BaseCheckpointSaver[int]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store a checkpoint as the child of the one that the config names."""
-        self._store_whole([_one(config, checkpoint, metadata, new_versions)])
+        self._store_whole(_one(config, checkpoint, metadata, new_versions))
         return _named(config, checkpoint)
 
     async def aput(
@@ -82,20 +91,20 @@ class PutsByCommit(BaseCheckpointSaver[int]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store a checkpoint as the child of the one that the config names."""
-        await self._astore_whole([_one(config, checkpoint, metadata, new_versions)])
+        await self._astore_whole(_one(config, checkpoint, metadata, new_versions))
         return _named(config, checkpoint)
 
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Store what a task wrote, with the checkpoint that the config names."""
-        self._store_whole([_of_task(config, writes, task_id, task_path)])
+        self._store_whole(_of_task(config, writes, task_id, task_path))
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Store what a task wrote, with the checkpoint that the config names."""
-        await self._astore_whole([_of_task(config, writes, task_id, task_path)])
+        await self._astore_whole(_of_task(config, writes, task_id, task_path))
 
 
 # How a thread stands is looked up first: what changes before the checkpoint is read is seen when the thread is taken.

@@ -121,7 +121,9 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def find_questions(self, wanted: Wanted) -> Sequence[Question]:
         """The open questions of all threads that are wanted, oldest first."""
         with self._lock:
-            everything = [entry for thread in self._threads.every() for entry in thread.questions.values()]
+            one = None if wanted.thread_id is None else self._threads.get(wanted.thread_id)
+            threads = self._threads.every() if wanted.thread_id is None else [one] if one is not None else []
+            everything = [entry for thread in threads for entry in thread.questions.values()]
         questions = (unpacked_question(self.serde, question, packed) for question, packed in everything)
         found = sorted(filter(wanted.has, questions), key=lambda one: (one.asked_at, one.id))
         return found[: checked_limit(wanted.limit)]
