@@ -457,3 +457,24 @@ def test_a_step_of_a_run_whose_thread_was_taken_over_is_not_stored(openers, name
         app.invoke({"count": 0, "note": "stays"}, CONFIG, durability="sync")
     found, standing = other.look(CONFIG)
     assert (found.checkpoint["channel_values"]["count"], standing.holder) == (2, "other")
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("name", ["memory", "sqlite", "postgres", "redis"])
+def test_a_checkpoint_of_a_run_that_is_put_again_leaves_those_after_it_as_they_are(openers, name, is_first):
+    saver = openers[name]()
+    graph = StateGraph(State).add_sequence([(f"log {number}", lambda state: {"log": ["more"]}) for number in range(3)])
+    app = graph.add_edge(START, "log 0").compile(checkpointer=saver)
+    app.invoke({"log": ["first"], "note": "as it was"}, CONFIG)
+    before = list(saver.list(CONFIG))
+    changed = before[-1 if is_first else 2]
+    values, versions = changed.checkpoint["channel_values"], changed.checkpoint["channel_versions"]
+    edited = {
+        **changed.checkpoint,
+        "channel_values": {**values, "note": "edited"},
+        "channel_versions": {**versions, "note": 99},
+    }
+    saver.put(changed.parent_config or CONFIG, edited, changed.metadata, {"note": 99})
+    now = list(saver.list(CONFIG))
+    assert [one.checkpoint for one in now] == [edited if one is changed else one.checkpoint for one in before]
+    assert app.invoke({"log": ["again"]}, CONFIG)["note"] == "as it was"

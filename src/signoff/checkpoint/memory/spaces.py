@@ -46,6 +46,8 @@ class Space:
         """Keep a moment."""
         moment.make, moment.parent_id = None, parent_id
         if moment.whole is not None:
+            if moment.id in self.moments:
+                self._set_apart(moment.id)
             self._inherit(moment, parent_id)
             self._put_whole(moment)
         elif not self.moments:
@@ -81,6 +83,13 @@ class Space:
         before = self.all_of(parent_id) if parent_id in self.moments else ({}, {})
         moment.whole = _changed(before, [moment])
         self._put_whole(moment)
+
+    def _set_apart(self, id: str) -> None:
+        """Note all values of those that stand on a moment: another one is about to take its place."""
+        for moment in self.moments.values():
+            if moment.parent_id == id and moment.whole is None:
+                values, versions = self.all_of(moment.id)
+                moment.whole = dict(values), dict(versions)
 
     def _inherit(self, moment: Moment, parent_id: str | None) -> None:
         """What a checkpoint that was put as a whole has in the version of its parent is what the parent has."""
