@@ -1,5 +1,7 @@
 """The world itself: what it sees, what it says, and that it leaves nothing behind."""
 
+from contextlib import closing
+
 import pytest
 from tests.testing.graphs import EMPTY, PROGRAMS, State, chain, graph, work
 
@@ -7,7 +9,7 @@ from signoff.checkpoint.memory import InMemorySaver
 from signoff.drivers import aio, holding, sync, workers
 from signoff.errors import InvalidInput
 from signoff.graph import START, StateGraph
-from signoff.testing import GoOn, Input, Update, Violation, World, did
+from signoff.testing import GoOn, Input, Update, Violation, World, did, sqlite
 from signoff.types import Command, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
@@ -186,3 +188,15 @@ def test_the_calls_of_coroutine_functions_are_seen():
 
     schedule = World(build, [Input(EMPTY)], is_async=True).schedule(1)
     assert schedule.scene.witness.calls >= schedule.scene.witness.done["work"] >= 1
+
+
+def test_a_folder_for_stores_keeps_the_files_that_are_there(tmp_path):
+    kept = [tmp_path / name for name in ("world-1.db", "world-peace.txt", "world-2.db-wal")]
+    for file in kept:
+        file.write_bytes(b"somebody's own")
+    make = sqlite(tmp_path)
+    for _ in range(3):
+        with closing(make()()) as saver:
+            assert list(saver.list(None)) == []
+    assert [file.read_bytes() for file in kept] == [b"somebody's own"] * 3
+    assert len([*tmp_path.iterdir()]) == len(kept) + 1, "of its own it leaves the last one"

@@ -53,16 +53,18 @@ class _SharedStore:
 
 
 def sqlite(folder: str | Path) -> MakeStore:
-    """Stores in SQLite files in a folder, of which the last one is left."""
+    """Stores in SQLite files in a folder, of which the last one is left. No file that is there already is touched."""
     from signoff._sqlite.connection import connect
     from signoff.checkpoint.sqlite import SqliteSaver
 
-    numbers = count(1)
+    names = ([Path(folder) / f"world-{number}.db{part}" for part in ("", "-wal", "-shm")] for number in count(1))
+    own: list[Path] = []
 
     def make() -> Store:
-        for old in Path(folder).glob("world-*"):
-            old.unlink()
-        path = Path(folder) / f"world-{next(numbers)}.db"
+        for old in own:
+            old.unlink(missing_ok=True)
+        own[:] = next(files for files in names if not any(file.exists() for file in files))
+        path = own[0]
 
         def open_() -> Any:
             conn = connect(str(path))
