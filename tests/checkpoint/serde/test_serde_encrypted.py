@@ -64,6 +64,28 @@ def test_what_was_changed_or_has_another_key_is_refused():
             serde.loads_typed(stored)
 
 
+@pytest.mark.parametrize("value", [*VALUES, b"\xc1\xc1\xc1\xc1null+"], ids=repr)
+@pytest.mark.parametrize("tag", ["null", "bytes", "bytearray", "msgpack", "pickle"])
+def test_a_value_under_the_tag_of_another_kind_is_refused(value, tag):
+    serde = EncryptedSerializer(Toy(b"k"), JsonPlusSerializer(pickle_fallback=True), read_unencrypted=False)
+    real, content = serde.dumps_typed(value)
+    if real == f"{tag}+toy":
+        assert serde.loads_typed((real, content)) == value
+    else:
+        with pytest.raises(Undecodable, match=f"'{tag}'.* was changed"):
+            serde.loads_typed((f"{tag}+toy", content))
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_values_from_before_tags_were_encrypted_are_read_but_not_as_nothing(value):
+    serde, (tag, plain) = EncryptedSerializer(Toy(b"k")), JsonPlusSerializer().dumps_typed(value)
+    content = Toy(b"k").encrypt(plain)[1]
+    assert serde.loads_typed((f"{tag}+toy", content)) == value
+    if value is not None:
+        with pytest.raises(Undecodable, match="'null'"):
+            serde.loads_typed(("null+toy", content))
+
+
 def test_values_from_before_there_was_a_cipher_are_read_until_it_is_forbidden():
     stored = JsonPlusSerializer().dumps_typed({"a": 1})
     assert EncryptedSerializer(Toy(b"k")).loads_typed(stored) == {"a": 1}

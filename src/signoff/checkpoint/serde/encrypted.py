@@ -8,7 +8,8 @@ trust, which should authenticate what it encrypts, as AES-GCM does.
     EncryptedSerializer(cipher)
     EncryptedSerializer(RotatingCipher({"2024": old, "2025": new}, current="2025"))
 
-The tag says how a value is to be read: `msgpack+aes`, or `msgpack+aes:2025` with the name of the key.
+The tag says how a value is to be read: `msgpack+aes`, or `msgpack+aes:2025` with the name of the key. What the
+serializer says is encrypted with the value, so that nobody can have it read as something else.
 """
 
 import re
@@ -20,6 +21,10 @@ from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.errors import InvalidInput, Undecodable
 
 __all__ = ["EncryptedSerializer", "RotatingCipher"]
+
+_BOUND = b"\xc1\xc1\xc1\xc1"
+"""What a value with its tag begins with, once it is decrypted. In msgpack nothing does; what begins otherwise was
+stored before tags were encrypted."""
 
 _KEY_ID = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -80,14 +85,14 @@ class EncryptedSerializer(SerializerProtocol):
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """The tag, which names the cipher, and the encrypted bytes of a value."""
         tag, plaintext = self.serde.dumps_typed(obj)
-        name, ciphertext = self.cipher.encrypt(plaintext)
+        name, ciphertext = self.cipher.encrypt(_front(tag) + plaintext)
         return f"{tag}+{name}", ciphertext
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """The value of a tag and its encrypted bytes."""
         tag, is_encrypted, name = data[0].partition("+")
         if is_encrypted:
-            return self.serde.loads_typed((tag, self._decrypt(name, data[1])))
+            return self.serde.loads_typed((tag, _unbound(tag, self._decrypt(name, data[1]))))
         if self.read_unencrypted:
             return self.serde.loads_typed(data)
         raise Undecodable(
@@ -105,6 +110,21 @@ class EncryptedSerializer(SerializerProtocol):
                 f"A value encrypted with {name!r} cannot be decrypted ({type(error).__name__}: {error}): it "
                 "has another key, or was changed."
             ) from error
+
+
+def _front(tag: str) -> bytes:
+    """What stands before a value with this tag."""
+    return b"%b%b+" % (_BOUND, tag.encode())
+
+
+def _unbound(tag: str, plaintext: bytes) -> bytes:
+    """The bytes of a value that was stored with this tag."""
+    front = _front(tag)
+    if plaintext.startswith(front):
+        return plaintext[len(front) :]
+    if plaintext.startswith(_BOUND):
+        raise Undecodable(f"A value has the tag {tag!r} and was encrypted with another one: it was changed.")
+    return plaintext
 
 
 class RotatingCipher(CipherProtocol):

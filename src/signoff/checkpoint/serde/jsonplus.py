@@ -78,7 +78,7 @@ class JsonPlusSerializer(SerializerProtocol):
         match tag:
             case "msgpack":
                 return (self._codec or self._open()).loads(content)
-            case "null":
+            case "null" if not content:
                 return None
             case "bytes":
                 return bytes(content)
@@ -91,6 +91,8 @@ class JsonPlusSerializer(SerializerProtocol):
                     "The value was stored as a pickle, and loading one runs the code in it. If you trust "
                     "whoever can write to the database: JsonPlusSerializer(pickle_fallback=True)."
                 )
+        if tag == "null":
+            raise Undecodable("A value with the tag 'null' is None, and has no bytes: it was changed.")
         raise Undecodable(f"No value is stored under the tag {tag!r}: use the serializer that it was stored with.")
 
     def loads_all(self, many: Sequence[tuple[str, bytes]]) -> list[Any]:
