@@ -108,10 +108,25 @@ def test_the_current_key_encrypts_and_every_key_decrypts():
 def test_values_from_before_keys_had_ids_are_read_with_the_cipher_of_then():
     stored = EncryptedSerializer(Toy(b"first")).dumps_typed({"a": 1})
     keys = {"2025": Toy(b"new")}
-    with pytest.raises(Undecodable, match="no such key here"):
+    with pytest.raises(Undecodable, match="before keys had ids.*before="):
         EncryptedSerializer(RotatingCipher(keys, current="2025")).loads_typed(stored)
     serde = EncryptedSerializer(RotatingCipher(keys, current="2025", before=Toy(b"first")))
     assert serde.loads_typed(stored) == {"a": 1}
+
+
+def test_an_aes_key_that_had_no_id_can_be_changed(monkeypatch):
+    monkeypatch.setenv("SIGNOFF_AES_KEY", "e" * 32)
+    key, new = b"k" * 32, b"n" * 32
+    stored = EncryptedSerializer.from_aes(key).dumps_typed({"a": 1})
+    serde = EncryptedSerializer.from_aes({"2030": new}, before=key)
+    assert serde.loads_typed(stored) == {"a": 1}
+    assert serde.dumps_typed(1)[0] == "msgpack+aes:2030"
+    with pytest.raises(Undecodable, match="before="):
+        EncryptedSerializer.from_aes({"2029": key, "2030": new}).loads_typed(stored)
+    with pytest.raises(InvalidInput, match="before="):
+        EncryptedSerializer.from_aes(new, before=key)
+    with pytest.raises(InvalidInput, match="not 0 bytes"):
+        EncryptedSerializer.from_aes(b"")
 
 
 def test_mistakes_in_the_keys_are_named():

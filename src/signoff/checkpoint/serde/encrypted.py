@@ -5,6 +5,7 @@ trust, which should authenticate what it encrypts, as AES-GCM does.
 
     EncryptedSerializer.from_aes(key)
     EncryptedSerializer.from_aes({"2024": old_key, "2025": new_key}, current="2025")
+    EncryptedSerializer.from_aes({"2025": new_key}, before=key)
     EncryptedSerializer(cipher)
     EncryptedSerializer(RotatingCipher({"2024": old, "2025": new}, current="2025"))
 
@@ -60,20 +61,29 @@ class EncryptedSerializer(SerializerProtocol):
         serde: SerializerProtocol | None = None,
         *,
         current: str | None = None,
+        before: bytes | None = None,
         read_unencrypted: bool = True,
     ) -> "EncryptedSerializer":
         """Encrypt with AES.
 
         key: 16, 24 or 32 bytes; several keys by their ids, to change them; or none, for SIGNOFF_AES_KEY.
         current: The id of the key that encrypts; the last one if not said.
+        before: The key from the time before keys had ids, if values of that time are left.
         """
         from signoff.checkpoint.serde.aes import AesCipher, key_from_environment
 
         if isinstance(key, Mapping):
             ciphers = {id: AesCipher(one) for id, one in key.items()}
             newest = current if current is not None else next(reversed(ciphers), "")
-            return cls(RotatingCipher(ciphers, current=newest), serde, read_unencrypted=read_unencrypted)
-        return cls(AesCipher(key or key_from_environment()), serde, read_unencrypted=read_unencrypted)
+            first = None if before is None else AesCipher(before)
+            cipher = RotatingCipher(ciphers, current=newest, before=first)
+            return cls(cipher, serde, read_unencrypted=read_unencrypted)
+        if current is not None or before is not None:
+            raise InvalidInput(
+                'One key has no id, and none before it: to change it, from_aes({"new": key}, before=old).'
+            )
+        own = key_from_environment() if key is None else key
+        return cls(AesCipher(own), serde, read_unencrypted=read_unencrypted)
 
     @classmethod
     def from_pycryptodome_aes(
@@ -157,6 +167,11 @@ class RotatingCipher(CipherProtocol):
         """The plaintext, with the key that it was encrypted with."""
         name, has_key_id, key_id = ciphername.rpartition(":")
         cipher = self._ciphers.get(key_id) if has_key_id else self._before
+        if cipher is None and not has_key_id:
+            raise Undecodable(
+                f"A value is encrypted with {ciphername!r}, from the time before keys had ids. Give the key of that "
+                "time, too: from_aes({...}, before=key), or RotatingCipher(..., before=cipher)."
+            )
         if cipher is None:
             raise Undecodable(
                 f"A value is encrypted with {ciphername!r}, and there is no such key here, only "
