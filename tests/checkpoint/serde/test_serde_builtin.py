@@ -181,6 +181,8 @@ def test_a_bytearray_beside_lone_surrogates_is_found(again):
 def test_a_memoryview_is_refused():
     with pytest.raises(NotStorable, match=r"values\.view: a memoryview"):
         dumps({"view": memoryview(b"x")})
+    with pytest.raises(NotStorable, match="a memoryview"):
+        dumps({"views": {memoryview(b"x"): 1}})
 
 
 def test_what_was_stored_does_not_change_with_the_value():

@@ -157,7 +157,7 @@ def _marked(obj: Any, levels: int) -> Any:
     if kind is list:
         return [_marked(item, levels - 1) for item in obj]
     if kind is dict:
-        return {key: _marked(value, levels - 1) for key, value in obj.items()}
+        return {_marked(key, levels - 1): _marked(value, levels - 1) for key, value in obj.items()}
     if kind is bytearray:
         return ext(wire.BYTEARRAY, bytes(obj))
     if kind is memoryview:
