@@ -142,6 +142,7 @@ class Color(StrEnum):
         {"int": 2**70},
         {"float": float("inf")},
         {"surrogate": "\ud800", "text": "ü"},
+        {"other way round": "\ude00\ud83d", "two texts": ["\ud83d", "\ude00"]},
         {"nul": "a\x00b"},
         {"": {"": ""}},
         {"enum": Color.RED},
@@ -163,8 +164,10 @@ def test_odd_but_plain_values_come_back_equal(path, value):
         ({"a": b"x"}, "bytes"),
         ({"a": {1: 2}}, r"value\['a'\] of 'k' has the key 1"),
         ({"a": object()}, "object"),
+        ({"a": ["\ud83d\ude00"]}, r"value\['a'\]\[0\] of 'k' has the two halves"),
+        ({"a": {"\ud83d\ude00": 1}}, r"the key .* in value\['a'\] of 'k' has the two halves"),
     ],
-    ids=["set", "tuple", "bytes", "key", "object"],
+    ids=["set", "tuple", "bytes", "key", "object", "parted", "parted key"],
 )
 def test_a_value_that_would_not_come_back_equal_is_refused_by_its_path(path, value, named):
     with SqliteStore.from_conn_string(path) as store:

@@ -4,20 +4,24 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from signoff._texts import has_parted_character
 from signoff.checkpoint.base import CheckpointMetadata
 from signoff.errors import NotStorable, Undecodable
 
 __all__ = ["as_text", "checked", "copied", "has_all", "of_text", "run_id_of"]
 
+_show = json.JSONEncoder(ensure_ascii=False).encode
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def checked(metadata: Mapping[str, Any]) -> CheckpointMetadata:
     """A copy of metadata that comes back equal from any saver, or an error that names the field that would not."""
     try:
-        return _checked(metadata, "metadata")  # type: ignore[no-any-return]
+        copy = _checked(metadata, "metadata")
     except RecursionError:
         raise NotStorable("Cannot store metadata: it is nested too deep, or contains itself.") from None
+    as_text(copy)
+    return copy  # type: ignore[no-any-return]
 
 
 def copied(metadata: Any) -> Any:
@@ -32,9 +36,15 @@ def copied(metadata: Any) -> Any:
 def as_text(metadata: CheckpointMetadata) -> str:
     """Metadata as JSON."""
     try:
-        return _encode(metadata)
+        text = _encode(metadata)
     except (TypeError, ValueError) as error:
         raise NotStorable(f"Cannot store metadata with {sorted(metadata)}: {error}. Use plain values.") from error
+    if "\\ud" in text and has_parted_character(_show(metadata)):
+        raise NotStorable(
+            f"Cannot store metadata with {sorted(metadata)}: a text in it has the two halves of a character as two, "
+            'which would come back as one. Use text.encode("utf-16", "surrogatepass").decode("utf-16").'
+        )
+    return text
 
 
 def of_text(text: Any) -> CheckpointMetadata:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from signoff._texts import has_parted_character
 from signoff.errors import NotStorable
 
 __all__ = ["encoded", "too_deep"]
@@ -27,6 +28,8 @@ def encoded(value: Mapping[str, Any], key: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:  # half a surrogate pair is no text for a database, but can be spelt out in JSON
+        if has_parted_character(text):
+            _check(value, "value", key)
         return json.dumps(dict(value))
     return text
 
@@ -52,12 +55,23 @@ def _check(value: object, path: str, key: str) -> None:
         for name, inner in value.items():
             if not isinstance(name, str):
                 raise NotStorable(f"{path} of {key!r} has the key {name!r}: use strings as keys of a dict.")
+            _check_text(name, f"the key {name!r} in {path}", key)
             _check(inner, f"{path}[{name!r}]", key)
     elif isinstance(value, list):
         for at, inner in enumerate(value):
             _check(inner, f"{path}[{at}]", key)
-    elif value is not None and not isinstance(value, str | int | float):
+    elif isinstance(value, str):
+        _check_text(value, path, key)
+    elif value is not None and not isinstance(value, int | float):
         raise NotStorable(
             f"{path} of {key!r} is a {type(value).__name__}, which would not come back equal from JSON: "
             "store a dict, list, string, number, bool or None."
+        )
+
+
+def _check_text(text: str, path: str, key: str) -> None:
+    if has_parted_character(text):
+        raise NotStorable(
+            f"{path} of {key!r} has the two halves of a character as two: they would come back as one. Put them "
+            'together with text.encode("utf-16", "surrogatepass").decode("utf-16").'
         )

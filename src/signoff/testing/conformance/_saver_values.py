@@ -158,6 +158,8 @@ def a_value_that_cannot_be_stored_is_refused_by_its_channel_and_nothing_is_store
         ({"a": {"b": (1, 2)}}, r"metadata\['a'\]\['b'\].*tuple"),
         ({"a": [1, Odd()]}, r"metadata\['a'\]\[1\].*Odd"),
         ({"a": {1: 2}}, r"metadata\['a'\].*key 1"),
+        ({"a": ["\ud83d\ude00"]}, r"metadata with \['a'\].*two halves"),
+        ({"a": 10**5000}, r"metadata with \['a'\]"),
     ],
 )
 def metadata_that_would_not_come_back_equal_is_refused(saver: Any, metadata: Any, named: Any) -> None:
