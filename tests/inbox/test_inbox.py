@@ -10,13 +10,15 @@ from pydantic import PositiveInt
 from inbox.programs import Log, Work, form, nested, on, transfer, two_branches
 from signoff.checkpoint.base import Lease
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import AlreadyAnswered, GraphDrained, InvalidAnswer, InvalidInput, QuestionsOpen, ThreadBusy
 from signoff.func import entrypoint
 from signoff.graph import START, StateGraph
-from signoff.inbox import Inbox
+from signoff.inbox import Inbox, finding
 from signoff.runtime import RunControl
-from signoff.types import Command, Send, interrupt
+from signoff.steps import drive
+from signoff.types import Command, Interrupt, Send, interrupt
 
 
 @pytest.fixture
@@ -139,6 +141,16 @@ def test_the_questions_of_copied_threads_are_not_parted_by_a_page(desk, work):
     copied(desk, "n", "n3")
     found = [sorted(one.thread_id for one in desk.open(limit=5, namespace=name)) for name in ("", "review")]
     assert found == [["a", "b", "b2", "b3"], ["n", "n2", "n3"]], "those that do not fit stand between"
+
+
+def test_a_page_goes_on_where_copied_threads_have_gone_while_it_was_looked_for():
+    def question(id, thread_id, path):
+        return Question(id, thread_id, "g", path, f"2030-01-0{id}", Interrupt("?", id))
+
+    copies, fits = [question("1", thread_id, "ask") for thread_id in "ab"], question("2", "c", "review|ask")
+    found = iter([copies, [], [fits]])  # the index, at three moments
+    page = drive(finding.find_page(InMemorySaver(), Wanted(limit=1), "review"), lambda ask: next(found))
+    assert ([*page], page.cursor) == ([fits], None)
 
 
 def test_a_question_of_a_copied_thread_is_answered_with_its_thread(desk, work):

@@ -53,9 +53,9 @@ def find_page(saver: Any, wanted: Wanted, namespace: str | None) -> Steps[Page]:
             found += fitting
             break
         # What does not fit does not count: look further, from the last one that was seen.
-        more = yield from _whole(saver, wanted, more)
-        found += _fitting(more, namespace)
-        wanted = replace(wanted, after=_place(more[-1]))
+        seen = (yield from _whole(saver, wanted, more)) or more[-1:]  # copied threads may be gone by now
+        found += _fitting(seen, namespace)
+        wanted = replace(wanted, after=_place(seen[-1]))
     if size is None or len(found) <= size:
         return Page(tuple(found))
     return (yield from _cut(saver, wanted, found, size))
