@@ -151,7 +151,8 @@ def _statement(put: Put, now: float, seen_after: float) -> tuple[str, Sequence[A
     """What writes an item or removes it, with its parameters."""
     if put.text is None:
         return _DELETE, _place(put)
-    return _PUT, (*_place(put), put.text, now, put.op.ttl, expiry(put.op.ttl, now), seen_after)
+    minutes = None if put.op.ttl is None else float(put.op.ttl)  # SQLite takes no whole number of more than 64 bits
+    return _PUT, (*_place(put), put.text, now, minutes, expiry(minutes, now), seen_after)
 
 
 def _place(put: Put) -> tuple[str, str]:

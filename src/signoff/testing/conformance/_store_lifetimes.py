@@ -26,6 +26,12 @@ def an_item_lives_to_the_last_moment(store: Any, clock: Clock) -> None:
     assert store.get(NS, "k", refresh_ttl=False) is not None
 
 
+@cases("ttl", [10**20, 10**299, 1e300])
+def a_very_long_ttl_is_as_good_as_none(store: Any, clock: Clock, ttl: float) -> None:
+    store.put(("a",), "long", {"v": 1}, ttl=ttl)
+    assert store.get(("a",), "long", refresh_ttl=True).value == {"v": 1}
+
+
 def an_item_without_a_ttl_lives_for_good(store: Any, clock: Clock) -> None:
     store.put(NS, "k", {})
     clock.advance(minutes=10_000_000)
