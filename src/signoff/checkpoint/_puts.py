@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from signoff._reprs import repr_of
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint._halves import AsyncOfSync, SyncOfAsync
 from signoff.checkpoint.base import (
@@ -20,6 +21,7 @@ from signoff.checkpoint.base import (
 from signoff.checkpoint.places import place_of, place_of_writes
 from signoff.checkpoint.reopening import filed_afterwards
 from signoff.config import RunnableConfig
+from signoff.errors import NotStorable
 from signoff.steps import adrive, drive
 
 __all__ = ["PutsByCommit"]
@@ -137,8 +139,22 @@ def _one(
 ) -> Commit:
     own = _metadata.copied({name: value for name, value in checkpoint.items() if name != "channel_values"})
     own["channel_values"] = dict(checkpoint["channel_values"])
+    _check_versions(own["channel_versions"])
     told = _metadata.checked(get_checkpoint_metadata(config, metadata))
     return Commit(place_of(config), (), own, told, new_versions.keys(), is_exact=False)
+
+
+def _check_versions(versions: ChannelVersions) -> None:
+    """Refuse a version that cannot be stored."""
+    for name, version in versions.items():
+        if not isinstance(version, int | float | str) or (isinstance(version, int) and not -_MOST <= version < _MOST):
+            raise NotStorable(
+                f"Cannot store a checkpoint where channel {name!r} has the version {repr_of(version):.50}: a version "
+                "is a whole number of at most 64 bits, a float or a text."
+            )
+
+
+_MOST = 1 << 63
 
 
 def _of_task(config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str) -> Commit:

@@ -168,6 +168,13 @@ def metadata_that_would_not_come_back_equal_is_refused(saver: Any, metadata: Any
     assert saver.get_tuple(at()) is None
 
 
+@cases("version", [None, (1,), 2**70, 10**5000, b"1"])
+def a_version_that_cannot_be_stored_is_refused(saver: Any, version: Any) -> None:
+    with raises(NotStorable, match=r"'a' has the version"):
+        put(saver, "1", {"a": 1}, versions={"a": version})
+    assert saver.get_tuple(at()) is None
+
+
 def a_saver_may_have_a_serializer_of_somebody_elses(open_saver: Any) -> None:
     saver = open_saver(serde=Upside())
     put(saver, "1", {"a": [1, None], "b": "x"})
