@@ -158,7 +158,8 @@ _MOST = 1 << 63
 
 
 def _of_task(config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str) -> Commit:
-    return Commit(place_of_writes(config), [TaskWrites(task_id, [*writes], task_path)])
+    written = [TaskWrites(task_id, [*writes], task_path)] if writes else []
+    return Commit(place_of_writes(config), written)
 
 
 def _named(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:

@@ -5,7 +5,7 @@ from typing import Any
 from signoff.checkpoint.base import Commit, TaskWrites
 from signoff.constants import ERROR, INTERRUPT, RESUME
 from signoff.errors import InvalidInput, NotStorable
-from signoff.testing.conformance._saver_words import Odd, after, at, ids, made, put, values_of
+from signoff.testing.conformance._saver_words import Odd, T, after, at, ids, made, put, values_of
 from signoff.testing.conformance.checks import cases, raises
 
 
@@ -101,6 +101,13 @@ def what_led_on_is_that_of_the_same_namespace_whatever_a_nested_graph_stores_in_
         saver.commit([Commit(after("1", ns=ns), writes, made(id, {"a": id}), {}, {"a"})])
     assert saver.get_tuple(at("1")).pending_writes == [("task", "a", " 3")]
     assert saver.get_tuple(at("1", ns="nested")).pending_writes == [("task", "a", "nested 4")]
+
+
+def a_task_that_wrote_nothing_leaves_nothing(saver: Any) -> None:
+    put(saver, "1", {"a": 1}, thread="source")
+    saver.put_writes(at("1"), [], "task")
+    saver.copy_thread("source", T)
+    assert ids(saver.list(at())) == ["1"], "the thread had not begun"
 
 
 @cases("first", ["1", f"{_UUID}1"])
