@@ -88,10 +88,11 @@ def _going(spaces: Mapping[str, Space], count: int) -> dict[str, set[str]]:
 
 
 def _drop(spaces: dict[str, Space], going: Mapping[str, set[str]]) -> None:
-    """Remove checkpoints, writes that are kept with none, and namespaces that nothing is left of."""
+    """Remove checkpoints, writes that are kept with none, the names of lost parents, and namespaces that are empty."""
     rebase(spaces, going.get("", set()))
     for ns, space in list(spaces.items()):
         space.drop(going[ns] | (space.writes.keys() - space.moments.keys()))
+        space.forget_lost_parents()
         if not space.moments:
             del spaces[ns]
 

@@ -150,6 +150,12 @@ class Space:
         found = self._whole_of_newest()
         self.values, self.versions = (dict(part) for part in found)
 
+    def forget_lost_parents(self) -> None:
+        """Have no moment name a parent that is not there, or is itself: all its values are noted."""
+        for moment in self.moments.values():
+            if moment.parent_id == moment.id or moment.parent_id not in self.moments:
+                moment.parent_id = None
+
     def _whole_of_newest(self) -> Whole:
         newest, self.newest = self.newest, ""
         found = self.all_of(newest) if newest else ({}, {})

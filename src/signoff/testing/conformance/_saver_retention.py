@@ -94,6 +94,16 @@ def the_last_checkpoints_stay_and_of_nested_graphs_what_belongs_to_them(saver: A
     assert values_of(saver) == {"a": list(range(26))}
 
 
+def a_parent_that_is_not_there_is_not_named_any_more(saver: Any) -> None:
+    put(saver, "2", {"a": 2}, parent="1")
+    put(saver, "2", {"a": 2}, parent="2")
+    put(saver, "4", {"a": 4}, parent="3", versions={"a": 4})
+    put(saver, "5", {"a": 5}, parent="4", versions={"a": 5})
+    assert saver.keep_last(3).checkpoints == 0
+    assert [saver.get_tuple(at(id)).parent_config for id in "245"] == [None, None, at("4")]
+    assert [values_of(saver, id) for id in "245"] == [{"a": 2}, {"a": 4}, {"a": 5}]
+
+
 def what_tasks_wrote_stays_with_the_checkpoints_that_stay(saver: Any) -> None:
     large = [letter * 10_000 for letter in "abc"]
     put(saver, "1", {"a": 1})
