@@ -95,6 +95,12 @@ class Open(Sealed):
     hides_values = False
 
 
+class OpenPickle:
+    """One without tags that does not mean to hide anything, either."""
+
+    dumps, loads, hides_values = pickle.dumps, pickle.loads, False
+
+
 class Ciphered(JsonPlusSerializer):
     """One that is of signoff's kind, and encrypts."""
 
@@ -121,8 +127,16 @@ class Around:
 
 @pytest.mark.parametrize(
     ("serde", "is_in_the_clear"),
-    [(None, True), (Open(b""), True), (Sealed(b""), False), (Ciphered(), False), (Around(), False), (pickle, False)],
-    ids=["signoff's", "open", "sealed", "subclass", "around", "untyped"],
+    [
+        (None, True),
+        (Open(b""), True),
+        (Sealed(b""), False),
+        (Ciphered(), False),
+        (Around(), False),
+        (pickle, False),
+        (OpenPickle, True),
+    ],
+    ids=["signoff's", "open", "sealed", "subclass", "around", "untyped", "open and untyped"],
 )
 @on_every_saver
 def test_a_question_is_in_the_clear_only_if_its_serializer_hides_nothing(openers, raw, kind, serde, is_in_the_clear):

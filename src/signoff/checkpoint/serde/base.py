@@ -53,6 +53,7 @@ class SerializerCompat:
 
     def __init__(self, serde: UntypedSerializerProtocol) -> None:
         self.serde = serde
+        self.hides_values = getattr(serde, "hides_values", True)
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """The name of the value's type and its bytes."""
