@@ -208,8 +208,8 @@ def test_a_note_that_a_thread_asks_again_is_made_again_if_it_is_too_old(saver, n
 
 def test_a_note_of_a_copy_is_made_again_if_it_is_too_old(saver, notes):
     notes += "ab"
-    ask(saver, "1", T)
     put(saver, "1")
+    ask(saver, "1", T)
     notes.clear()
     saver.copy_thread(T, "copy")
     assert notes == ["threads", "asking"] * 2

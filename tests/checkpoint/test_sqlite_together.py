@@ -11,10 +11,10 @@ import pytest
 from signoff import StateGraph
 from signoff._sqlite.connection import Connection, connect
 from signoff._sqlite.effects import Execute, Expect, Write, WriteOne
-from signoff.checkpoint.base import Lease
+from signoff.checkpoint.base import Commit, Lease
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.errors import InvalidInput, LeaseLost
-from signoff.testing.conformance._saver_words import at, made, put, values_of
+from signoff.testing.conformance._saver_words import after, at, made, values_of
 from signoff.types import Command, interrupt
 
 WRITERS = 20
@@ -148,11 +148,20 @@ def test_what_a_writer_wanted_that_was_interrupted_as_it_waited_is_not_written_l
     assert noted(connection) == {"a", "b"}
 
 
+def first_of(name):
+    """The first checkpoint of a thread, as a run stores it."""
+    return Commit(after(thread=name), (), made("1", {"a": name}), {}, {"a"})
+
+
+def begin(saver, name):
+    saver.commit([first_of(name)])
+
+
 def test_threads_that_are_stored_at_once_share_a_commit(path):
     with SqliteSaver.from_conn_string(path) as saver:
         saver.setup()
         commits = counting_commits(saver.conn)
-        calls = [lambda name=str(n): put(saver, "1", {"a": name}, thread=name) for n in range(WRITERS)]
+        calls = [lambda name=str(n): begin(saver, name) for n in range(WRITERS)]
         at_once(saver.lock, saver._connection._waiting, calls)
         assert len(commits) == 1
         assert [values_of(saver, thread=str(n)) for n in range(WRITERS)] == [{"a": str(n)} for n in range(WRITERS)]
@@ -163,7 +172,7 @@ def test_a_lease_that_was_lost_is_fenced_off_among_others(path):
         saver.setup()
         late = Lease("late", "nobody", (None, None, "0/0"))
         late.epoch = 7
-        calls = [lambda name=str(n): put(saver, "1", {"a": name}, thread=name) for n in range(3)]
+        calls = [lambda name=str(n): begin(saver, name) for n in range(3)]
         calls.append(lambda: saver.renew(late))
         *_, refused = at_once(saver.lock, saver._connection._waiting, calls)
         assert isinstance(refused, LeaseLost)
@@ -184,13 +193,13 @@ def run(program, path):
     return asyncio.run(with_saver())
 
 
-async def aput(saver, name):
-    return await saver.aput(at(thread=name), made("1", {"a": name}), {}, {"a": 1})
+async def abegin(saver, name):
+    await saver.acommit([first_of(name)])
 
 
 def test_async_writers_that_wait_share_one_transaction(path):
     async def program(saver, commits):
-        await asyncio.gather(*[aput(saver, str(number)) for number in range(WRITERS)])
+        await asyncio.gather(*[abegin(saver, str(number)) for number in range(WRITERS)])
         assert len(commits) == 2, "the first has nobody to wait for"
         found = [await saver.aget(at(thread=str(number))) for number in range(WRITERS)]
         assert [one["channel_values"]["a"] for one in found] == [str(number) for number in range(WRITERS)]
@@ -200,7 +209,7 @@ def test_async_writers_that_wait_share_one_transaction(path):
 
 def test_an_async_writer_that_is_cancelled_takes_nobody_along(path):
     async def program(saver, commits):
-        tasks = [asyncio.ensure_future(aput(saver, str(number))) for number in range(3)]
+        tasks = [asyncio.ensure_future(abegin(saver, str(number))) for number in range(3)]
         await asyncio.sleep(0)
         tasks[1].cancel()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)

@@ -19,7 +19,7 @@ from signoff.checkpoint.base import (
     get_checkpoint_metadata,
 )
 from signoff.checkpoint.places import place_of, place_of_writes
-from signoff.checkpoint.reopening import filed_afterwards
+from signoff.checkpoint.reopening import filing_with
 from signoff.config import RunnableConfig
 from signoff.errors import NotStorable
 from signoff.steps import adrive, drive
@@ -35,7 +35,7 @@ class PutsByCommit(BaseCheckpointSaver[int]):
 
     A subclass that changes `put` or `put_writes`, to count or to refuse, wants every write to come that way. So
     its commits are taken apart, one call for each piece, as with a saver that knows no commits; and the index of open
-    questions is told of each piece once it is stored, as it is stored. One that changes `get_tuple` wants every read
+    questions is told of each piece together with it, as it is stored. One that changes `get_tuple` wants every read
     to come that way: it gets those of runs, too.
     """
 
@@ -62,17 +62,14 @@ class PutsByCommit(BaseCheckpointSaver[int]):
 
     def _store_whole(self, commit: Commit) -> None:
         saver = self._whole or type(self)
+        commit.filing = drive(filing_with(commit), lambda ask: getattr(saver, ask.method)(self, *ask.args))
         saver.store(self, saver.prepare(self, [commit]))
-        filing = drive(filed_afterwards(commit), lambda ask: getattr(saver, ask.method)(self, *ask.args))
-        if filing is not None:
-            saver.store(self, saver.prepare(self, [filing]))
 
     async def _astore_whole(self, commit: Commit) -> None:
         saver = self._whole or type(self)
+        steps = filing_with(commit)
+        commit.filing = await adrive(steps, lambda ask: getattr(saver, f"a{ask.method}")(self, *ask.args))
         await saver.astore(self, saver.prepare(self, [commit]))
-        filing = await adrive(filed_afterwards(commit), lambda ask: getattr(saver, f"a{ask.method}")(self, *ask.args))
-        if filing is not None:
-            await saver.astore(self, saver.prepare(self, [filing]))
 
     def put(
         self,

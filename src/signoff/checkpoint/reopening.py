@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.answered import note_id, note_of
-from signoff.checkpoint.base import Commit, PendingWrite, checkpoint_config
+from signoff.checkpoint.base import CheckpointTuple, Commit, PendingWrite, checkpoint_config
 from signoff.checkpoint.questions import NOTE, Filing, Question, Wanted
 from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, RESUME
 from signoff.errors import Undecodable
 from signoff.steps import Steps
 
-__all__ = ["Ask", "asked_again", "filed_afterwards", "graph_of"]
+__all__ = ["Ask", "asked_again", "filing_with", "graph_of"]
 
 _UNFINISHED = {INTERRUPT, ERROR, ERROR_SOURCE}
 """What a task leaves that has not finished."""
@@ -60,8 +60,8 @@ class Ask(NamedTuple):
     args: tuple[Any, ...]
 
 
-def filed_afterwards(commit: Commit) -> Steps[Commit | None]:
-    """What tells the index of what was just put, if it has to be told: what the newest checkpoint asks is open."""
+def filing_with(commit: Commit) -> Steps[Filing | None]:
+    """What the index is to be told of what is about to be put, if anything: what the newest checkpoint asks is open."""
     thread_id, ns, _ = commit.place
     is_about_questions = any(name in _TELLING for _, writes, _ in commit.writes for name, _ in writes)
     if ns or not (commit.has_checkpoint or is_about_questions):
@@ -73,8 +73,21 @@ def filed_afterwards(commit: Commit) -> Steps[Commit | None]:
         head = yield Ask("get_tuple", (checkpoint_config(thread_id, ""),))
     except Undecodable:
         return None  # whoever goes on with the thread is told
-    filing = _filing(thread_id, before, head.checkpoint["ts"], head.pending_writes or ()) if head is not None else None
-    return Commit((thread_id, "", None), filing=filing) if filing is not None else None
+    kept = _kept_then(commit, head)
+    return None if kept is None else _filing(thread_id, before, *kept)
+
+
+def _kept_then(commit: Commit, head: CheckpointTuple | None) -> tuple[str, Sequence[PendingWrite]] | None:
+    """The time of the newest checkpoint, and what is kept with it, once a commit is stored; None if nothing changes."""
+    newest, kept = (head.checkpoint["id"], head.pending_writes or ()) if head is not None else ("", ())
+    if commit.checkpoint is not None:
+        id, ts = commit.checkpoint["id"], commit.checkpoint["ts"]
+        return None if id < newest else (ts, kept if id == newest else ())
+    if head is None or commit.place[2] != newest:
+        return None
+    new = [(task_id, name, value) for task_id, writes, _ in commit.writes for name, value in writes]
+    replaced = {one[:2] for one in new if one[1] in _TELLING}
+    return head.checkpoint["ts"], [*(one for one in kept if one[:2] not in replaced), *new]
 
 
 _TELLING = {INTERRUPT, RESUME}
