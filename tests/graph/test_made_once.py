@@ -29,7 +29,17 @@ class OrderModel(BaseModel):
     paid: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class OrderOfItsOwn:
+    """It makes these fields itself, and takes them from nobody."""
+
+    id: str = field(default_factory=lambda: uuid4().hex, init=False)
+    at: datetime = field(default_factory=datetime.now, init=False)
+    paid: str = ""
+
+
 BOTH = pytest.mark.parametrize("state", [Order, OrderModel])
+ALL = pytest.mark.parametrize("state", [Order, OrderModel, OrderOfItsOwn])
 
 
 def thread(name: str) -> Any:
@@ -46,7 +56,7 @@ def graph_of(state: Any, *nodes: Any, saver: Any = None) -> Any:
     return graph.add_edge(START, nodes[0].__name__).compile(checkpointer=saver)
 
 
-@BOTH
+@ALL
 def test_what_is_approved_is_what_is_paid(state, saver):
     graph = graph_of(state, pay, saver=saver)
     [question] = graph.invoke({}, thread("1"))["__interrupt__"]
@@ -54,7 +64,7 @@ def test_what_is_approved_is_what_is_paid(state, saver):
     assert done["paid"] == done["id"] == question.value == graph.get_state(thread("1")).values["id"]
 
 
-@BOTH
+@ALL
 def test_it_stays_for_all_turns_of_a_thread_and_each_thread_has_its_own(state, saver):
     seen = []
 
@@ -82,7 +92,21 @@ def test_what_the_caller_gives_counts(state):
         assert graph_of(state, show).invoke(given)["paid"] == "mine"
 
 
-@BOTH
+def test_a_field_that_the_type_does_not_take_is_what_the_state_says_as_any_other(saver):
+    def show(state):
+        return {"paid": state.id}
+
+    def change(state):
+        return {"id": f"not {state.id}"}
+
+    graph = graph_of(OrderOfItsOwn, show, saver=saver)
+    given = OrderOfItsOwn()
+    assert graph.invoke(given, thread("1"))["paid"] == given.id
+    assert graph.invoke({"id": "mine"}, thread("2"))["paid"] == "mine"
+    assert graph_of(OrderOfItsOwn, change, show).invoke({"id": "mine"})["paid"] == "not mine"
+
+
+@ALL
 def test_a_conditional_edge_behind_the_start_sees_it(state):
     seen = []
 
@@ -99,7 +123,7 @@ def test_a_conditional_edge_behind_the_start_sees_it(state):
     assert len({*seen}) == 1
 
 
-@BOTH
+@ALL
 def test_a_nested_graph_has_that_of_the_graph_around_it(state, saver):
     graph = StateGraph(state).add_node("inner", graph_of(state, pay)).add_edge(START, "inner").compile(saver)
     [question] = graph.invoke({"paid": "no"}, thread("1"))["__interrupt__"]
@@ -107,7 +131,7 @@ def test_a_nested_graph_has_that_of_the_graph_around_it(state, saver):
     assert done["paid"] == done["id"] == question.value
 
 
-@BOTH
+@ALL
 def test_a_thread_that_begins_with_an_update_has_it(state, saver):
     graph = graph_of(state, pay, saver=saver)
     graph.update_state(thread("1"), {"paid": "no"}, as_node=START)
@@ -151,7 +175,6 @@ class PlainData:
     items: list[int] = field(default_factory=list)
     local: Any = field(default_factory=lambda: local())
     lock: Any = field(default_factory=lambda: [threading.Lock()])
-    cost: int = field(init=False, default_factory=lambda: next(numbers))
 
 
 @pytest.mark.parametrize("state", [Plain, PlainData])

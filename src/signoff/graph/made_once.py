@@ -34,7 +34,7 @@ def _factories(type_: Any) -> Iterator[tuple[str, Make]]:
                 yield name, field.default_factory
     elif dataclasses.is_dataclass(type_):
         for one in dataclasses.fields(type_):
-            if one.init and one.default_factory is not dataclasses.MISSING:
+            if one.default_factory is not dataclasses.MISSING:
                 yield one.name, one.default_factory
 
 

@@ -165,9 +165,20 @@ def builder_of(type_: Any) -> Callable[[dict[str, Any]], Any] | None:
     """What makes an instance out of a dict; None where the dict itself will do."""
     if is_pydantic(type_) and _has_aliases(type_):
         return validator_of(type_)
+    if dataclasses.is_dataclass(type_) and (later := [one.name for one in dataclasses.fields(type_) if not one.init]):
+        return partial(_with_fields_set, type_, later)
     if is_pydantic(type_) or dataclasses.is_dataclass(type_):
         return lambda values: type_(**values)
     return None
+
+
+def _with_fields_set(type_: Any, later: Sequence[str], values: dict[str, Any]) -> Any:
+    """An instance of a dataclass that does not take all of its fields when it is made: `field(init=False)`."""
+    instance = type_(**{name: value for name, value in values.items() if name not in later})
+    for name in later:
+        if name in values:
+            object.__setattr__(instance, name, values[name])  # of frozen ones, too
+    return instance
 
 
 def validator_of(type_: Any) -> Callable[[dict[str, Any]], Any]:
