@@ -9,8 +9,9 @@ from uuid import UUID, uuid4
 
 import pytest
 from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
 
-from signoff.graph import START, StateGraph
+from signoff.graph import END, START, StateGraph
 from signoff.types import Command, interrupt
 
 numbers = itertools.count(1)
@@ -119,6 +120,31 @@ def test_a_conditional_edge_behind_the_start_sees_it(state):
 
     graph = StateGraph(state).add_node(show).add_conditional_edges(START, choose)
     graph.compile().invoke({"paid": "no"})
+    assert len(seen) == 2
+    assert len({*seen}) == 1
+
+
+class Place(TypedDict, total=False):
+    paid: str
+
+
+@ALL
+@pytest.mark.parametrize("start", [START, "look"])
+def test_a_conditional_edge_that_asks_for_a_type_of_its_own_sees_the_same_each_time(state, start, saver):
+    seen = []
+
+    def look(place):
+        return {"paid": "no"}
+
+    def choose(order: state):
+        seen.append(order.id)
+        interrupt(order.id)
+        return END
+
+    graph = StateGraph(Place).add_node(look).add_edge(START, "look").add_conditional_edges(start, choose)
+    graph = graph.compile(saver)
+    graph.invoke({"paid": "no"}, thread("1"))
+    graph.invoke(Command(resume="yes"), thread("1"))
     assert len(seen) == 2
     assert len({*seen}) == 1
 

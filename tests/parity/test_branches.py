@@ -51,6 +51,28 @@ def p49_a_conditional_edge_sees_the_schema_it_asks_for(lib):
 
 
 @program
+def what_a_conditional_edge_asks_for_is_a_key_of_the_state(lib):
+    seen = []
+
+    class Wide(Counted):
+        way: str
+
+    def choose(state):
+        return {"way": "b"}
+
+    def route(state: Wide):
+        seen.append(dict(state))
+        return state["way"]
+
+    graph = lib.graph(Counted, choose, b, c, edges="START>choose, b>END, c>END")
+    graph.add_conditional_edges("choose", route)
+    app = lib.saved(graph)
+    yield app.invoke({"log": [], "count": 2}, thread())
+    yield app.get_state(thread()).values
+    yield seen
+
+
+@program
 def a_conditional_edge_with_a_list_as_map(lib):
     graph = lib.graph(Counted, a, b, c, edges="START>a, b>END, c>END")
     graph.add_conditional_edges("a", lambda state: ["b", "c"], path_map=["b", "c", lib.END])

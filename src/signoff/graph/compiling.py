@@ -37,9 +37,9 @@ from signoff.graph.updating import (
     update_check,
     updates_of,
 )
-from signoff.pregel.actions import call_of, check_action, check_timeout, first_parameter, is_runnable
+from signoff.pregel.actions import call_of, check_action, check_timeout, is_runnable
 from signoff.pregel.nested import graph_in
-from signoff.pregel.typing import has_fields, is_type
+from signoff.pregel.typing import is_type
 
 if TYPE_CHECKING:
     from signoff.graph.nodes import NodeSpec
@@ -92,8 +92,10 @@ def _all_schemas(graph: Description) -> list[Schema]:
             raise InvalidGraph(
                 f"The input_schema of node {name!r} is {spec.schema!r}. Give a type, such as a TypedDict."
             )
-        if spec.schema is not None and spec.schema not in known.others:
-            known.others[spec.schema] = known.of(spec.schema) or read_schema(spec.schema)
+    of_edges = [spec.schema for behind in graph.branches.values() for spec in behind.values()]
+    for type_ in (*(spec.schema for spec in graph.nodes.values()), *of_edges):
+        if type_ is not None and type_ not in known.others:
+            known.others[type_] = known.of(type_) or read_schema(type_)
     return [known.state, known.input, known.output, *known.others.values()]
 
 
@@ -239,14 +241,8 @@ def _branches(graph: Description, name: str, read: Reader) -> tuple[Branch, ...]
 
 def _branch(graph: Description, name: str, spec: BranchSpec, read: Reader) -> Branch:
     action = call_of(spec.path, spec.name, runs_inline=True)
-    own = _path_reader(spec.path)
+    own = None if spec.schema is None else graph.types.others[spec.schema].reader()
     return Branch(action, own or read, router(name, spec, graph.nodes), sees_result=own is None, is_told=spec.is_told)
-
-
-def _path_reader(path: Any) -> Reader | None:
-    """What reads the input of a path function that says by an annotation which keys it wants."""
-    hint = first_parameter(path)
-    return read_schema(hint).reader() if has_fields(hint) else None
 
 
 # Commands of the caller

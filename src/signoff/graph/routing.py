@@ -11,8 +11,8 @@ from signoff._words.commands import Send
 from signoff.constants import END, JOIN, START, TASKS, TRIGGER
 from signoff.engine.program import Write
 from signoff.errors import InvalidGraph, InvalidUpdateError, UnknownNode
-from signoff.pregel.actions import literals_in, result_hint
-from signoff.pregel.typing import are_texts
+from signoff.pregel.actions import first_parameter, literals_in, result_hint
+from signoff.pregel.typing import are_texts, has_fields
 
 
 def plain(name: str) -> str:
@@ -43,6 +43,8 @@ class BranchSpec:
     ends: dict[Hashable, str] | None
     """From what the path returns to nodes; None if it returns the names themselves."""
     name: str
+    schema: Any = None
+    """The type that the path asks for by an annotation; None for the keys that its node reads."""
     is_told: bool = True
     """Whether callbacks hear of it."""
 
@@ -59,7 +61,8 @@ def branch_spec(path: Any, path_map: Mapping[Hashable, str] | Sequence[str] | No
     else:
         literal = _literal_ends(path)
         ends = {target: target for target in literal} if literal else None
-    return BranchSpec(path, ends, name)
+    reads = first_parameter(path)
+    return BranchSpec(path, ends, name, reads if has_fields(reads) else None)
 
 
 def keep_to_itself(branches: Mapping[str, Mapping[str, BranchSpec]]) -> None:
