@@ -13,9 +13,10 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 from typing_extensions import TypedDict, is_typeddict
 
 from signoff._reprs import repr_of
+from signoff.constants import MISSING
 from signoff.errors import InvalidAnswer, InvalidInput, MissingExtra
 
-__all__ = ["Form", "adapter_of", "as_data", "filled_in", "published", "refusal"]
+__all__ = ["Form", "adapter_of", "as_data", "completed", "filled_in", "makes_values", "published", "refusal"]
 
 
 _NOTES = frozenset(
@@ -106,6 +107,42 @@ def filled_in(form: Any, answer: Any, published: dict[str, Any] | None) -> Any:
         raise _refused(answer, f"answer{place}: {first['msg']}") from error
     except Exception as error:  # of a check of the user's: a wrong answer makes it fail, whatever it says of that
         raise _refused(answer, f"answer: {repr_of(error)}") from error
+
+
+def completed(form: Any, typed: Any) -> Any:
+    """The data of a typed answer, with what its form has added; MISSING if the form would not make the same of it."""
+    adapter = adapter_of(form)
+    with suppress(ValueError, TypeError, _pydantic().PydanticUserError):
+        data = adapter.dump_python(typed, mode="json", by_alias=True)
+        if adapter.validate_json(json.dumps(data)) == typed:
+            return data
+    return MISSING
+
+
+def makes_values(form: Any) -> bool:
+    """Whether a form has defaults that functions make, such as an id: each time that it is filled in, another one."""
+    if isinstance(form, dict | Form):
+        return False
+    try:
+        return _cached_makes_values(form)
+    except TypeError:  # a form that cannot be hashed
+        return _has_factory(adapter_of(form).core_schema)
+
+
+@lru_cache(maxsize=256)
+def _cached_makes_values(form: Any) -> bool:
+    return _has_factory(adapter_of(form).core_schema)
+
+
+def _has_factory(schema: Any) -> bool:
+    """Whether there is one in a schema of pydantic's. What makes an empty list, say, makes the same each time."""
+    if isinstance(schema, list | tuple):
+        return any(map(_has_factory, schema))
+    if not isinstance(schema, dict):
+        return False
+    factory = schema.get("default_factory")
+    is_maker = factory is not None and getattr(factory, "__module__", "") != "builtins"
+    return is_maker or any(map(_has_factory, schema.values()))
 
 
 def as_data(answer: Any) -> Any:

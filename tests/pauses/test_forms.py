@@ -1,12 +1,13 @@
 """Promise 6: a bad answer is refused before anything is changed; what is asked for is published with the question."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Annotated, Literal, TypedDict
 from unittest.mock import Mock, patch
+from uuid import UUID, uuid4
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -16,9 +17,10 @@ from signoff import forms
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidInput, NotStorable
 from signoff.func import entrypoint, task
-from signoff.types import Command, interrupt
+from signoff.graph import START, StateGraph
+from signoff.types import Command, RetryPolicy, interrupt
 
-from .programs import NEW, Works, asking, beside, line
+from .programs import NEW, Log, Works, asking, beside, line
 
 
 class Model(BaseModel):
@@ -388,3 +390,125 @@ def test_a_check_that_fails_in_a_way_of_its_own_refuses_the_answer(open_app, for
         app.invoke(Command(resume={"amount": wrong}))
     assert app.questions() == ["how much?"]
     assert app.invoke(Command(resume={"amount": 50})) == {"log": [50]}
+
+
+class Order(BaseModel):
+    amount: int
+    id: str = Field(default_factory=lambda: uuid4().hex)
+
+
+@dataclass
+class OrderData:
+    amount: int
+    id: UUID = field(default_factory=uuid4)
+
+
+MAKING = [
+    (Order, {"amount": 5}),
+    (OrderData, {"amount": 5}),
+    (Order | None, {"amount": 5}),
+    (list[Order], [{"amount": 5}]),
+    (dict[str, OrderData], {"Ana": {"amount": 5}}),
+]
+
+
+def paying(form):
+    """What asks for an order, and then twice whether to pay for that."""
+
+    def pay(state=None):
+        order = repr(interrupt("what?", key="what", response_schema=form))
+        interrupt(f"pay {order}?", key="sure")
+        interrupt(f"really pay {order}?", key="really")
+        return {"log": [order]}
+
+    return pay
+
+
+def orders_in(app, answer):
+    """The orders that an app asks about, and the one that is done."""
+    app.invoke(NEW)
+    [sure] = app.invoke(Command(resume={"what": answer}))["__interrupt__"]
+    [really] = app.invoke(Command(resume={"sure": "yes"}))["__interrupt__"]
+    done = app.invoke(Command(resume={"really": "yes"}))
+    return sure.value[4:-1], really.value[11:-1], done["log"][-1]
+
+
+@pytest.mark.parametrize(("form", "answer"), MAKING)
+def test_what_a_form_makes_is_made_once(open_app, form, answer):
+    assert len({*orders_in(open_app(line(pay=paying(form))), answer)}) == 1
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_so_it_is_beside_others(open_app, pause):
+    works = Works()
+    graph = beside(pay=paying(Order), look=works.node("look")).add_node("after", works.node("after"))
+    app = open_app(graph.add_edge("look", "after"), pause=pause)
+    app.invoke(NEW)
+    asked = [app.invoke(Command(resume={"what": {"amount": 5}}))["__interrupt__"][0].value]
+    asked.append(app.invoke(Command(resume={"sure": "yes"}))["__interrupt__"][0].value)
+    log = app.invoke(Command(resume={"really": "yes"}))["log"]
+    assert {asked[0][4:-1], asked[1][11:-1]} <= {*log}
+
+
+def test_so_it_is_in_a_call_and_in_a_nested_graph(open_app):
+    called = task(paying(Order))
+    assert len({*orders_in(open_app(line(pay=lambda state: called({}).result())), {"amount": 5})}) == 1
+    inner = line(pay=paying(Order)).compile()
+    assert len({*orders_in(open_app(line(inner=inner)), {"amount": 5})}) == 1
+
+
+def test_so_it_is_if_the_task_fails_in_between(open_app):
+    seen = []
+
+    def pay(state):
+        seen.append(interrupt("what?", response_schema=Order).id)
+        if len(seen) < 3:
+            raise ValueError("no line")
+        return {"log": seen[-1:]}
+
+    app = open_app(line(pay=pay))
+    app.invoke(NEW)
+    for given in (Command(resume={"amount": 5}), None):
+        with pytest.raises(ValueError, match="no line"):
+            app.invoke(given)
+    assert app.invoke(None)["log"] == seen[:1]
+    assert len({*seen}) == 1
+
+
+def test_so_it_is_if_the_task_is_tried_again(open_app):
+    seen = []
+
+    def pay(state):
+        order = interrupt("what?", response_schema=Order)
+        seen.append(order.id)
+        if len(seen) < 2:
+            raise ConnectionError("no line")
+        interrupt("sure?", key="sure")
+        return {"log": [order.id]}
+
+    graph = (
+        StateGraph(Log).add_node(pay, retry_policy=RetryPolicy(initial_interval=0, jitter=False)).add_edge(START, "pay")
+    )
+    app = open_app(graph)
+    app.invoke(NEW)
+    app.invoke(Command(resume={"amount": 5}))
+    assert app.invoke(Command(resume="yes"))["log"] == seen[:1]
+    assert len({*seen}) == 1
+
+
+def test_another_form_by_now_makes_of_the_answer_what_it_can(open_app):
+    class Closed(BaseModel, extra="forbid"):
+        amount: int
+        number: int = Field(default_factory=lambda: 7)
+
+    forms_now = [Order, Order, Closed]
+
+    def pay(state):
+        order = interrupt("what?", key="what", response_schema=forms_now.pop(0))
+        interrupt("sure?", key="sure")
+        return {"log": [repr(order)]}
+
+    app = open_app(line(pay=pay))
+    app.invoke(NEW)
+    app.invoke(Command(resume={"amount": 5}))
+    assert app.invoke(Command(resume="yes"))["log"] == ["Closed(amount=5, number=7)"]

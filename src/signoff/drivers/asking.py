@@ -9,6 +9,7 @@ from signoff._words.questions import Interrupt
 from signoff.drivers import meanwhile
 from signoff.drivers.digests import digest
 from signoff.drivers.lines import in_turn
+from signoff.drivers.typed_answers import typed_answer
 from signoff.engine import branching, ids, origin, pending
 from signoff.engine.answers import Answer, shown
 from signoff.engine.given import copied
@@ -149,7 +150,7 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any, 
     published = None if form is None else _published(scope, id)
     try:
         given = copied(answer["value"])  # whatever the task does to it, the answer stays what it is
-        typed = given if form is None else forms.filled_in(form, given, published)
+        typed = given if form is None else typed_answer(scope, id, given, form, published)
     except InvalidAnswer as error:
         has_changed = forms.published(form) != published
         scope.refusal = InvalidAnswer(f"{error} {_OTHER_FORM}") if has_changed else error

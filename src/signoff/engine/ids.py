@@ -134,6 +134,11 @@ def answer_id(question_id: str) -> str:
     return as_uuid(f"answer\0{question_id}")
 
 
+def completed_id(question_id: str) -> str:
+    """The id under which is kept what the form of a question has made of its answer."""
+    return as_uuid(f"completed\0{question_id}")
+
+
 def alias_id(task_id: str, channel: str) -> str:
     """The id under which is kept which task the questions, or the calls, of another one are named after.
 
