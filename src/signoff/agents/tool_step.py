@@ -232,7 +232,7 @@ class ToolStep(ToolNode):
         def body(run: Run, request: ToolCallRequest) -> Any:
             if passing is not None:
                 return self._run(run.request, wanted, passing.noted_for(request.tool_call), run.time)
-            return drive(self._execute(run.request, wanted.shape), perform)
+            return drive(self._execute(run.request, wanted), perform)
 
         def enter(request: ToolCallRequest) -> Any:
             request = request if admission is None else admission.taken(request)
@@ -244,7 +244,7 @@ class ToolStep(ToolNode):
         async def body(run: Run, request: ToolCallRequest) -> Any:
             if passing is not None:
                 return await self._arun(run.request, wanted, passing.noted_for(request.tool_call), run.time)
-            return await adrive(self._execute(run.request, wanted.shape), aperform)
+            return await adrive(self._execute(run.request, wanted), aperform)
 
         async def enter(request: ToolCallRequest) -> Any:
             request = request if admission is None else admission.taken(request)

@@ -12,9 +12,10 @@ from signoff import _scope
 from signoff.bridge.threads import is_sync_tool
 from signoff.constants import CONF, RUNTIME, SCOPE
 from signoff.drivers.aio_threads import in_thread
-from signoff.engine.program import Action
+from signoff.engine.program import Action, Node
 from signoff.errors import NeedsAsync
 from signoff.prebuilt.carrying import has_returned
+from signoff.prebuilt.tool_calls import adone, done
 from signoff.prebuilt.ways_of_tools import is_async_only
 from signoff.runtime import Runtime
 from signoff.steps import Steps, adrive, drive
@@ -40,8 +41,17 @@ class Apply:
     args: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Do something as a task of its own inside of the running one, so that what it comes to is kept, a failure, too."""
+
+    node: Node
+
+
 def perform(effect: Any) -> Any:
     """Do what a procedure asks, in a sync run."""
+    if isinstance(effect, Keep):
+        return done(effect.node, _scope.running.get())
     if isinstance(effect, Invoke):
         check_sync(effect.runnable)
         return effect.runnable.invoke(effect.input, effect.config)
@@ -64,6 +74,8 @@ def _is_async(name: str) -> NeedsAsync:
 
 async def aperform(effect: Any) -> Any:
     """Do what a procedure asks, on an event loop."""
+    if isinstance(effect, Keep):
+        return await _akept(effect.node, _scope.running.get())
     if isinstance(effect, Invoke):
         called, input, config = effect.runnable, effect.input, effect.config
         return await called_in_loop(
@@ -76,6 +88,13 @@ async def aperform(effect: Any) -> Any:
     if effect.action.afunc is None:
         return effect.action.func(*effect.args, **_extras(effect.action))
     return await effect.action.afunc(*effect.args, **_extras(effect.action))
+
+
+async def _akept(node: Node, scope: Any) -> Any:
+    if scope.host.loop is None:  # on a loop of its own inside of a sync run nobody could wait for tasks of that
+        assert node.action.afunc is not None, "what is kept can be done in both ways"
+        return await node.action.afunc(None)
+    return await adone(node, scope)
 
 
 async def called_in_loop(

@@ -12,10 +12,10 @@ from langchain_core.tools import BaseTool
 from signoff import _scope
 from signoff._words.commands import Command
 from signoff.engine.program import Node
-from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of
+from signoff.prebuilt._invoking import Invoke, Keep, aperform, perform, runtime_of
 from signoff.prebuilt.argument_classes import Misfit
 from signoff.prebuilt.carrying import carrying, uncarried
-from signoff.prebuilt.injection import ToolRuntime, injected, injections_of
+from signoff.prebuilt.injection import Injections, ToolRuntime, injected, injections_of
 from signoff.prebuilt.interrupt import in_thread
 from signoff.prebuilt.made_before import Passing
 from signoff.prebuilt.tool_calls import Noted, adone, digest_of, done, hidden, own_config
@@ -88,22 +88,35 @@ class MakesCalls:
             ),
         )
 
-    def _execute(self, request: ToolCallRequest, shape: Shape) -> Steps[Any]:
+    def _execute(self, request: ToolCallRequest, wanted: Wanted) -> Steps[Any]:
         """Make a call: the tool message, Command or list of these that it comes to."""
         call, tool = request.tool_call, request.tool or self.tools_by_name.get(request.tool_call["name"])
         if tool is None:
             return unknown_tool(call, list(self.tools_by_name))
         wants = self._injections[tool.name] if tool is self.tools_by_name.get(tool.name) else injections_of(tool)
-        runtime = replace(request.runtime, state=request.state)
-        args = injected(tool, wants, call["args"], runtime, self.messages_key)
-        asked = {**call, "args": args, "type": "tool_call"}
+
+        def called(request: ToolCallRequest) -> Steps[Any]:
+            return self._called(tool, self._args(tool, wants, request), request, wanted.shape)
+
+        args = self._args(tool, wants, request)  # what is missing for it is nothing to tell the model
         try:
-            result = yield Invoke(carrying(tool), asked, request.runtime.config)
-            return checked(uncarried(result), Made(call, shape, request.state, self.messages_key))
+            if self._errors.may_ask and not wanted.holds_loop and _is_saved():
+                return (yield Keep(_as_task("body", request, called)))
+            return (yield from self._called(tool, args, request, wanted.shape))
         except Misfit as error:
             return self._told(call, misfit(tool.name, error, call["args"], wants.names), error)
         except Exception as error:
             return self._told(call, error)
+
+    def _args(self, tool: BaseTool, wants: Injections, request: ToolCallRequest) -> dict[str, Any]:
+        runtime = replace(request.runtime, state=request.state)
+        return injected(tool, wants, request.tool_call["args"], runtime, self.messages_key)
+
+    def _called(self, tool: BaseTool, args: dict[str, Any], request: ToolCallRequest, shape: Shape) -> Steps[Any]:
+        """What the tool itself comes to, whatever the model is told of a failure."""
+        call = request.tool_call
+        result = yield Invoke(carrying(tool), {**call, "args": args, "type": "tool_call"}, request.runtime.config)
+        return checked(uncarried(result), Made(call, shape, request.state, self.messages_key))
 
     def _told(self, call: ToolCall, error: Exception, cause: Exception | None = None) -> ToolMessage:
         """The message that tells the model of an error; one that is not for the model is raised."""
@@ -128,7 +141,7 @@ class MakesCalls:
         """
         scope = _scope.running.get()
         if scope is None or wanted.holds_loop:
-            return drive(self._execute(request, wanted.shape), perform)
+            return drive(self._execute(request, wanted), perform)
         return done(self._kept(request, wanted, noted, time), scope)
 
     async def _arun(
@@ -136,17 +149,34 @@ class MakesCalls:
     ) -> Any:
         scope = _scope.running.get()
         if scope is None or scope.host.loop is None:
-            return await adrive(self._execute(request, wanted.shape), aperform)
+            return await adrive(self._execute(request, wanted), aperform)
         return await adone(self._kept(request, wanted, noted, time), scope)
 
     def _kept(self, request: ToolCallRequest, wanted: Wanted, noted: Noted | None, time: int | None) -> Node:
         """A call as a task of its own inside of the one that the wrapper runs in."""
+        return _as_task("run", request, lambda request: self._execute(request, wanted), noted, time)
 
-        def steps() -> Steps[Any]:
-            runtime = replace(request.runtime, config=own_config(request.runtime.config))
-            return self._execute(request.override(runtime=runtime), wanted.shape)
 
-        call = request.tool_call
-        name = f"run-{digest_of([call['id'], call['name'], call['args'], time])}"
-        run, arun = (lambda _: drive(steps(), perform)), (lambda _: adrive(steps(), aperform))
-        return hidden(name, run, arun, passes_on=True, in_thread=in_thread(request.tool), noted=noted)
+def _is_saved() -> bool:
+    """Whether there is a run, in which somebody can be asked."""
+    scope = _scope.running.get()
+    return scope is not None and scope.host.run.is_saved
+
+
+def _as_task(
+    what: str,
+    request: ToolCallRequest,
+    steps: Callable[[ToolCallRequest], Steps[Any]],
+    noted: Noted | None = None,
+    time: int | None = None,
+) -> Node:
+    """What is done about a call, as a task of its own inside of the running one."""
+
+    def own() -> Steps[Any]:
+        runtime = replace(request.runtime, config=own_config(request.runtime.config))
+        return steps(request.override(runtime=runtime))
+
+    call = request.tool_call
+    name = f"{what}-{digest_of([call['id'], call['name'], call['args'], time])}"
+    run, arun = (lambda _: drive(own(), perform)), (lambda _: adrive(own(), aperform))
+    return hidden(name, run, arun, passes_on=True, in_thread=in_thread(request.tool), noted=noted)

@@ -94,6 +94,8 @@ class ErrorHandler:
     def __init__(self, setting: HandleToolErrors) -> None:
         self.setting = setting
         self.types = _handled_types(setting)
+        self.may_ask = callable(setting) and not isinstance(setting, type) and setting is not tell_misfits
+        """Whether a function of the user's says it, which may ask a person first."""
 
     def text_for(self, error: Exception) -> str | None:
         """What the model is told; None if the error is not for it."""

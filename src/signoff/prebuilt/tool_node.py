@@ -171,7 +171,7 @@ class ToolNode(MakesCalls, Runnable[Any, Any]):
     def _one(self, wanted: Wanted, made: MadeBefore) -> One:
         def one(call: ToolCall, config: RunnableConfig) -> Any:
             if self._wrap is None:
-                return drive(self._execute(self._request(call, wanted.state, config), wanted.shape), perform)
+                return drive(self._execute(self._request(call, wanted.state, config), wanted), perform)
             request = self._request(to_be_wrapped(call), wanted.state, config)
             passing = made.passing(call, wanted.calls)
             try:
@@ -187,7 +187,7 @@ class ToolNode(MakesCalls, Runnable[Any, Any]):
             if self._awrap is None and self._wrap is not None:
                 return await _in_thread_of_run(partial(self._one(wanted, made), call, config), scope_of(config))
             if self._awrap is None:
-                return await adrive(self._execute(self._request(call, wanted.state, config), wanted.shape), aperform)
+                return await adrive(self._execute(self._request(call, wanted.state, config), wanted), aperform)
             request = self._request(to_be_wrapped(call), wanted.state, config)
             passing = made.passing(call, wanted.calls)
             try:
