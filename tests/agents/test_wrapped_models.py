@@ -4,11 +4,13 @@ from itertools import count
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool as as_tool
+from pydantic import BaseModel
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, ModelRetryMiddleware
+from signoff.agents.structured_output import ToolStrategy
 from signoff.types import Command, interrupt
 
 from .desk import USER, call, calls, scripted
@@ -26,6 +28,10 @@ class Approving(AgentMiddleware):
         while interrupt(shown(said := await handler(request))) != "yes":
             pass
         return said
+
+
+class City(BaseModel):
+    name: str
 
 
 def shown(said: Any) -> str:
@@ -100,6 +106,24 @@ def test_the_model_speaks_again_if_a_person_has_changed_the_conversation(open_wr
     app.invoke(None)
     assert app.questions() == ["draft 2 []"]
     assert app.invoke(Command(resume="yes"))["messages"][-1].text == "draft 2"
+
+
+@pytest.mark.parametrize("layers", [[], [ModelRetryMiddleware()]], ids=["bare", "wrapped"])
+def test_what_a_person_says_of_a_wrong_answer_is_told_to_the_model_that_gave_it(open_in_all_ways, layers):
+    def speak(messages: Any) -> AIMessage:
+        heard.append([message.text for message in messages if isinstance(message, ToolMessage)])
+        return calls(call("City", f"c{len(heard)}", name=["x"] if len(heard) == 1 else f"Rome {len(heard)}"))
+
+    heard: list[list[str]] = []
+    strategy = ToolStrategy(City, handle_errors=lambda error: interrupt("wrong: what now?"))
+    model = scripted(*[speak] * 9)
+    app = open_in_all_ways(
+        lambda saver: create_agent(model, middleware=layers, response_format=strategy, checkpointer=saver)
+    )
+    app.invoke(USER)
+    assert app.questions() == ["wrong: what now?"]
+    assert app.invoke(Command(resume="one city, please"))["structured_response"].name == "Rome 2"
+    assert heard == [[], ["one city, please"]]
 
 
 def test_the_model_is_told_of_tools_and_settings_that_middleware_changes_in_place():

@@ -1,6 +1,6 @@
 """The model's turn: the conversation is mended, the model is called with its tools, and its answer is read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,11 +9,12 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 
+from signoff import _scope
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.calling import hushed
-from signoff.agents.structured_output import ProviderStrategy, ResponseFormat, ToolStrategy, answer_in, settled
+from signoff.agents.structured_output import ProviderStrategy, ResponseFormat, ToolStrategy, answer_in, may_ask, settled
 from signoff.errors import InvalidInput
-from signoff.prebuilt._invoking import Invoke, runtime_of
+from signoff.prebuilt._invoking import Invoke, Keep, aperform, is_in_saved_run, perform, runtime_of
 from signoff.prebuilt.chat_history import (
     CANCELLED,
     CheckedHistories,
@@ -23,8 +24,9 @@ from signoff.prebuilt.chat_history import (
 )
 from signoff.prebuilt.heard import with_own_ids, with_results_first, with_unread_calls_answered, without_strays
 from signoff.prebuilt.models import with_form, with_tools
+from signoff.prebuilt.tool_calls import hidden, own_config
 from signoff.prebuilt.tool_errors import unknown_tool
-from signoff.steps import Steps
+from signoff.steps import Steps, adrive, drive
 
 
 @dataclass(eq=False)
@@ -88,9 +90,15 @@ class ModelTurn:
         strategy = settled(request.response_format, request.model, request.tools)
         system = [request.system_message] if request.system_message is not None else []
         model, heard = self._model(request, strategy), self._heard(request.messages)
-        said = with_own_ids((yield Invoke(model, [*system, *heard], self._followed(config))), messages)
-        if self.name is not None and isinstance(said, BaseMessage):
-            said.name = self.name
+
+        def called(config: RunnableConfig) -> Steps[Any]:
+            said = with_own_ids((yield Invoke(model, [*system, *heard], self._followed(config))), messages)
+            if self.name is not None and isinstance(said, BaseMessage):
+                said.name = self.name
+            return said
+
+        is_kept = may_ask(strategy) and is_in_saved_run()
+        said = (yield _keep(called, config)) if is_kept else (yield from called(config))
         answered = answer_in(said, strategy)
         return ModelResponse([said, *answered.messages, *self._refused(said, strategy)], answered.response)
 
@@ -144,6 +152,16 @@ class ModelTurn:
                 f"Middleware offers the model {', '.join(map(repr, unknown))}, which the agent could not call. Give "
                 "the tool to create_agent(tools=...), to the middleware's `tools`, or handle it in wrap_tool_call."
             )
+
+
+def _keep(called: Callable[[RunnableConfig], Steps[Any]], config: RunnableConfig) -> Keep:
+    """What the model says, as a task of its own inside of the turn: of what it has said a person may be asked."""
+
+    def steps() -> Steps[Any]:
+        return called(own_config(config))
+
+    node = hidden("said", lambda _: drive(steps(), perform), lambda _: adrive(steps(), aperform), passes_on=True)
+    return Keep(node, _scope.current("A turn of the model").task.began_at)
 
 
 def _told_of(tool: BaseTool | dict[str, Any]) -> Any:

@@ -242,6 +242,12 @@ def answer_in(said: AIMessage, strategy: ToolStrategy[Any] | ProviderStrategy[An
         return Answered(None, [_message(call, text) for call in calls])
 
 
+def may_ask(strategy: Any) -> bool:
+    """Whether a function of the user's says what the model is told of a wrong answer: it may ask a person first."""
+    setting = strategy.handle_errors if isinstance(strategy, ToolStrategy) else None
+    return callable(setting) and not isinstance(setting, type)
+
+
 def _called(said: AIMessage, calls: list[ToolCall], strategy: ToolStrategy[Any]) -> Answered:
     if len(calls) > 1:
         raise MultipleStructuredOutputsError([call["name"] for call in calls], said)

@@ -46,12 +46,14 @@ class Keep:
     """Do something as a task of its own inside of the running one, so that what it comes to is kept, a failure, too."""
 
     node: Node
+    given: str | None = None
+    """It is found again if it is given the same."""
 
 
 def perform(effect: Any) -> Any:
     """Do what a procedure asks, in a sync run."""
     if isinstance(effect, Keep):
-        return done(effect.node, _scope.running.get())
+        return done(effect.node, _scope.running.get(), effect.given)
     if isinstance(effect, Invoke):
         check_sync(effect.runnable)
         return effect.runnable.invoke(effect.input, effect.config)
@@ -75,7 +77,7 @@ def _is_async(name: str) -> NeedsAsync:
 async def aperform(effect: Any) -> Any:
     """Do what a procedure asks, on an event loop."""
     if isinstance(effect, Keep):
-        return await _akept(effect.node, _scope.running.get())
+        return await _akept(effect, _scope.running.get())
     if isinstance(effect, Invoke):
         called, input, config = effect.runnable, effect.input, effect.config
         return await called_in_loop(
@@ -90,11 +92,11 @@ async def aperform(effect: Any) -> Any:
     return await effect.action.afunc(*effect.args, **_extras(effect.action))
 
 
-async def _akept(node: Node, scope: Any) -> Any:
+async def _akept(effect: Keep, scope: Any) -> Any:
     if scope.host.loop is None:  # on a loop of its own inside of a sync run nobody could wait for tasks of that
-        assert node.action.afunc is not None, "what is kept can be done in both ways"
-        return await node.action.afunc(None)
-    return await adone(node, scope)
+        assert effect.node.action.afunc is not None, "what is kept can be done in both ways"
+        return await effect.node.action.afunc(effect.given)
+    return await adone(effect.node, scope, effect.given)
 
 
 async def called_in_loop(
@@ -147,6 +149,12 @@ def scope_of(config: RunnableConfig) -> Any:
     In a thread that somebody started without its context, the config still says it.
     """
     return _scope.running.get() or (config.get(CONF) or {}).get(SCOPE)
+
+
+def is_in_saved_run() -> bool:
+    """Whether the running task may ask somebody: then it starts over, and only what is kept is not done again."""
+    scope = _scope.running.get()
+    return scope is not None and scope.host.run.is_saved
 
 
 def runtime_of(config: RunnableConfig) -> Runtime[Any]:

@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool
 from signoff import _scope
 from signoff._words.commands import Command
 from signoff.engine.program import Node
-from signoff.prebuilt._invoking import Invoke, Keep, aperform, perform, runtime_of
+from signoff.prebuilt._invoking import Invoke, Keep, aperform, is_in_saved_run, perform, runtime_of
 from signoff.prebuilt.argument_classes import Misfit
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.injection import Injections, ToolRuntime, injected, injections_of
@@ -100,7 +100,7 @@ class MakesCalls:
 
         args = self._args(tool, wants, request)  # what is missing for it is nothing to tell the model
         try:
-            if self._errors.may_ask and not wanted.holds_loop and _is_saved():
+            if self._errors.may_ask and not wanted.holds_loop and is_in_saved_run():
                 return (yield Keep(_as_task("body", request, called)))
             return (yield from self._called(tool, args, request, wanted.shape))
         except Misfit as error:
@@ -155,12 +155,6 @@ class MakesCalls:
     def _kept(self, request: ToolCallRequest, wanted: Wanted, noted: Noted | None, time: int | None) -> Node:
         """A call as a task of its own inside of the one that the wrapper runs in."""
         return _as_task("run", request, lambda request: self._execute(request, wanted), noted, time)
-
-
-def _is_saved() -> bool:
-    """Whether there is a run, in which somebody can be asked."""
-    scope = _scope.running.get()
-    return scope is not None and scope.host.run.is_saved
 
 
 def _as_task(
