@@ -5,15 +5,20 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+from signoff.engine.given import copied
+
 _logger = logging.getLogger(__name__)
 
 
 def recorded(value: Any, process: Callable[[Any], Any] | None) -> Any:
-    """A value as traces record it. What cannot be processed is not recorded: perhaps nobody may see it."""
+    """A value as traces record it. What cannot be processed is not recorded: perhaps nobody may see it.
+
+    What is processed is a copy: whoever takes words out of it does not take them from the node, or from the state.
+    """
     if process is None:
         return value
     try:
-        return process(value)
+        return process(copied(value))
     except Exception:
         _logger.exception("A TracePolicy failed, so nothing is recorded of what it was given")
         return {}

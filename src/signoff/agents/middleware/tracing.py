@@ -20,15 +20,26 @@ def configure_trace_policy(policy: TracePolicy | None) -> None:
 
 def policy_of(middleware: AgentMiddleware[Any, Any]) -> TracePolicy:
     """The policy for the hooks of a middleware: its own; else the one that is the default when a hook runs."""
-    own = checked_trace(middleware.trace_policy)
-    inputs, outputs = (_processing(own, part) for part in ("process_inputs", "process_outputs"))
-    return TracePolicy(process_inputs=inputs, process_outputs=outputs)
+    return _OfHooks(checked_trace(middleware.trace_policy))
 
 
-def _processing(own: TracePolicy | None, part: str) -> Callable[[Any], Any]:
-    def process(value: Any) -> Any:
-        policy = own or _default
-        processed = policy and getattr(policy, part)
-        return processed(value) if processed else value
+class _OfHooks(TracePolicy):
+    """Looks for the default when a hook runs: where there is none, nothing is processed, and nothing copied for it."""
 
-    return process
+    def __init__(self, own: TracePolicy | None) -> None:
+        object.__setattr__(self, "_own", own)
+
+    @property
+    def process_inputs(self) -> Callable[[Any], Any] | None:
+        policy = self._policy
+        return None if policy is None else policy.process_inputs
+
+    @property
+    def process_outputs(self) -> Callable[[Any], Any] | None:
+        policy = self._policy
+        return None if policy is None else policy.process_outputs
+
+    @property
+    def _policy(self) -> TracePolicy | None:
+        own: TracePolicy | None = self.__dict__["_own"]
+        return own or _default
