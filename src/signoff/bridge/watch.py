@@ -1,7 +1,7 @@
 """The watch over a task: callbacks hear of each attempt, and of the conditional edges behind it, as chains."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from signoff.constants import TAG_HIDDEN
 from signoff.engine.effects import Call, Sleep, Tell
 from signoff.engine.program import Branch
 from signoff.engine.task import Outcome, Task
-from signoff.errors import GraphInterrupt
+from signoff.errors import GraphInterrupt, OutsideOfRun
 from signoff.steps import Steps, through
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Watch:
         except BaseException as error:  # it is called off, by itself or with its run
             called_off = error
             if self.attempt is not None:
-                yield Tell(lambda: self.attempt.on_chain_error(called_off))
+                yield from self._tell(lambda: self.attempt.on_chain_error(called_off))
             raise
         if shows_messages:
             show_result(scope, outcome)
@@ -59,15 +59,37 @@ class Watch:
     def _end(self, outcome: Outcome) -> Steps[None]:
         policy = self.scope.task.node.trace
         if policy is not None and policy.process_outputs is not None and outcome.is_done:
-            told = recorded(self.scope.output, policy.process_outputs)
+            with self._unasked("The process_outputs"):
+                told = recorded(self.scope.output, policy.process_outputs)
             self.attempt, tracers = parted(self.attempt)
-            yield Tell(lambda: tracers.on_chain_end(told), concludes=True)
-        yield Tell(lambda: self._tell_end(outcome), concludes=True)
+            yield from self._tell(lambda: tracers.on_chain_end(told), concludes=True)
+        if self.attempt is not None:
+            yield from self._tell(lambda: self._tell_end(outcome), concludes=True)
+
+    def _tell(self, tell: Callable[[], Any], *, concludes: bool = False) -> Steps[Any]:
+        with self._unasked("A callback"):
+            return (yield Tell(tell, concludes=concludes))
+
+    @contextmanager
+    def _unasked(self, who: str) -> Iterator[None]:
+        """While this lasts, nobody can be asked: what traces record, and who hears of it, is none of the work."""
+        try:
+            yield
+        except GraphInterrupt as pause:
+            asked = {question.id for question in pause.interrupts}
+            self.scope.pause = None
+            # LangChain calls some in threads of its own, beside the task.
+            self.scope.beside = tuple(one for one in self.scope.beside if one.id not in asked)
+            raise OutsideOfRun(
+                f"{who} of node {self.scope.task.name!r} asked {pause.interrupts[0].value!r}, and it cannot: it is "
+                "told what the node does, and does not do it. Ask in the node itself."
+            ) from None
 
     def _performed(self, effect: Any) -> Steps[Any]:
         if type(effect) is Sleep:
             failed, self.attempt = self.attempt, None
-            yield Tell(lambda: failed.on_chain_error(effect.after))
+            if failed is not None:  # else it has failed since it could not be told
+                yield from self._tell(lambda: failed.on_chain_error(effect.after))
         if type(effect) is not Call:
             return (yield effect)
         if effect.action is self.scope.task.node.action:
@@ -80,12 +102,13 @@ class Watch:
         task = self.scope.task
         child, policy, given = self._child(), task.node.trace, shown_input(task)
         if policy is None or policy.process_inputs is None:
-            self.attempt = yield Tell(lambda: child.on_chain_start(None, given, name=task.name))
+            self.attempt = yield from self._tell(lambda: child.on_chain_start(None, given, name=task.name))
         else:
             handlers, tracers = parted(child)
-            told = recorded(given, policy.process_inputs)
-            run = yield Tell(lambda: handlers.on_chain_start(None, given, name=task.name))
-            yield Tell(lambda: tracers.on_chain_start(None, told, name=task.name, run_id=run.run_id))
+            with self._unasked("The process_inputs"):
+                told = recorded(given, policy.process_inputs)
+            run = yield from self._tell(lambda: handlers.on_chain_start(None, given, name=task.name))
+            yield from self._tell(lambda: tracers.on_chain_start(None, told, name=task.name, run_id=run.run_id))
             self.attempt, run.handlers = run, child.handlers
         self.scope.tell_to(self.attempt.get_child("seq:step:1"))
 
@@ -110,20 +133,22 @@ class Watch:
             self.scope.tell_to(outside)
 
     def _told(self, effect: Call, child: Any) -> Steps[Any]:
-        path = yield Tell(lambda: child.on_chain_start(None, effect.input, name=effect.action.name), concludes=True)
+        path = yield from self._tell(
+            lambda: child.on_chain_start(None, effect.input, name=effect.action.name), concludes=True
+        )
         if path is None:  # the run is called off: the edge is asked all the same, and nobody hears of it
             return (yield from self._called(effect))
         self.scope.tell_to(path.get_child())
         try:
             chosen = yield from self._called(effect)
         except GraphInterrupt:  # a pause is no failure
-            yield Tell(lambda: path.on_chain_end({}), concludes=True)
+            yield from self._tell(lambda: path.on_chain_end({}), concludes=True)
             raise
         except Exception as error:
             failure = error
-            yield Tell(lambda: path.on_chain_error(failure), concludes=True)
+            yield from self._tell(lambda: path.on_chain_error(failure), concludes=True)
             raise
-        yield Tell(lambda: path.on_chain_end(chosen), concludes=True)
+        yield from self._tell(lambda: path.on_chain_end(chosen), concludes=True)
         return chosen
 
     def _edge(self, effect: Call) -> tuple[int, Branch]:
@@ -142,7 +167,7 @@ class Watch:
         handlers = self.attempt.inheritable_handlers
         for id, around in self.tools.left_in(scope.task.shown_ns):
             tool = kind(run_id=id, handlers=handlers, inheritable_handlers=handlers, parent_run_id=around)
-            yield Tell(partial(tool.on_tool_error, reason), concludes=True)
+            yield from self._tell(partial(tool.on_tool_error, reason), concludes=True)
 
     def _child(self) -> Any:
         task = self.scope.task
