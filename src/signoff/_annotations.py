@@ -13,7 +13,17 @@ from types import CodeType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-__all__ = ["annotations_of", "code_of", "fits", "is_awaited", "name_in", "resolved_hints", "signature_of", "yields"]
+__all__ = [
+    "annotations_of",
+    "code_of",
+    "fits",
+    "is_async",
+    "is_awaited",
+    "name_in",
+    "resolved_hints",
+    "signature_of",
+    "yields",
+]
 
 
 def annotations_of(thing: Any) -> dict[str, Any]:
@@ -66,6 +76,16 @@ def is_awaited(function: Any) -> bool:
         return False
     # What mock.create_autospec makes of a coroutine function was marked like this, before Python 3.12.
     return inspect.iscoroutinefunction(function) or type(getattr(function, "_is_coroutine", None)) is object
+
+
+def is_async(thing: Any) -> bool:
+    """The same of anything that can be called: a part of a function, or an object with a `__call__`."""
+    unwrapped = thing
+    while isinstance(unwrapped, partial):
+        unwrapped = unwrapped.func
+    return is_awaited(unwrapped) or (
+        not inspect.isroutine(unwrapped) and is_awaited(getattr(unwrapped, "__call__", None))  # noqa: B004
+    )
 
 
 def yields(function: Any) -> bool:

@@ -535,6 +535,7 @@ def test_a_second_watch_is_refused_whatever_it_is_called(make, second):
         (lambda: ToolRetryMiddleware(initial_delay=float("nan")), "initial_delay"),
         (lambda: ToolRetryMiddleware(backoff_factor=None), "backoff_factor"),
         (lambda: ToolRetryMiddleware(retry_on=("ConnectionError",)), "retry_on"),
+        (lambda: ToolRetryMiddleware(retry_on=asyncio.sleep), "retry_on is async"),
         (lambda: ToolCallLimitMiddleware(run_limit=1, tool_name=["pay"]), "tool_name"),
         (lambda: ContextEditingMiddleware(edits=7), "edits"),
         (lambda: ContextEditingMiddleware(token_counter=7), "token_counter"),

@@ -112,6 +112,14 @@ def test_what_the_model_is_told_of_a_wrong_answer(handle):
     assert "again" in results(result)["c1"]
 
 
+def test_an_async_function_for_wrong_answers_is_refused_at_once():
+    async def handle(error: Exception) -> str:
+        return "again"
+
+    with pytest.raises(InvalidInput, match="handle_errors is async"):
+        ToolStrategy(Answer, handle_errors=handle)  # type: ignore[arg-type]
+
+
 def test_an_answer_in_a_given_form_by_the_provider():
     model = scripted('{"text": "yes"}')
     result = create_agent(model, Desk().tools, response_format=ProviderStrategy(Answer, strict=True)).invoke(USER)

@@ -17,6 +17,7 @@ from langgraph.types import Send as TheirSend
 
 from signoff import types
 from signoff.cache.memory import InMemoryCache
+from signoff.channels import DeltaChannel
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.config import get_config, get_store, get_stream_writer
@@ -38,7 +39,7 @@ from signoff.graph import END, START, StateGraph, updating
 from signoff.prebuilt import ToolNode
 from signoff.runtime import get_runtime
 from signoff.store.sqlite import SqliteStore
-from signoff.types import CachePolicy, Command, RetryPolicy, StateUpdate, TimeoutPolicy, interrupt
+from signoff.types import CachePolicy, Command, RetryPolicy, StateUpdate, TimeoutPolicy, TracePolicy, interrupt
 
 OLD_KEYWORDS = [
     (lambda: StateGraph(dict, config_schema=dict), "config_schema", "context_schema"),
@@ -141,6 +142,34 @@ def test_a_reducer_that_needs_a_third_argument_is_refused():
 
     with pytest.raises(InvalidGraph, match="reducer of key 'text' must take two arguments"):
         StateGraph(Wrong)
+
+
+async def never_awaited(*args):
+    raise AssertionError("is called by nobody")
+
+
+class Awaited:
+    __call__ = staticmethod(never_awaited)
+
+
+@pytest.mark.parametrize("function", [never_awaited, functools.partial(never_awaited, 1), Awaited()])
+def test_an_async_function_where_nobody_awaits_it_is_refused_at_once(function):
+    class Merging(TypedDict):
+        log: Annotated[list, function]
+
+    with pytest.raises(InvalidGraph, match="reducer of key 'log' is async.*plain function"):
+        StateGraph(Merging)
+    with pytest.raises(InvalidGraph, match="reducer of a DeltaChannel is async"):
+        DeltaChannel(function)
+    with pytest.raises(InvalidGraph, match="retry_on of a RetryPolicy is async"):
+        graph(retry_policy=RetryPolicy(retry_on=function))
+    with pytest.raises(InvalidGraph, match="key_func of a CachePolicy is async"):
+        graph(cache_policy=CachePolicy(key_func=function))
+    for part in ("process_inputs", "process_outputs"):
+        with pytest.raises(InvalidGraph, match=f"{part} of a TracePolicy is async"):
+            graph(trace_policy=TracePolicy(**{part: function}))
+    with pytest.raises(InvalidInput, match="handle_tool_errors is async"):
+        ToolNode([], handle_tool_errors=function)
 
 
 def test_a_reducer_may_have_more_parameters_with_defaults():

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from signoff._annotations import fits, signature_of
+from signoff._annotations import fits, is_async, signature_of
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.errors import InvalidInput
-from signoff.pregel.actions import is_async
 from signoff.pregel.typing import has_fields
 
 __all__ = ["check_hooks"]

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 from typing import Any, TypedDict
 from urllib.parse import unquote
 
+from signoff._annotations import is_async
 from signoff.errors import InvalidInput
-from signoff.pregel.actions import is_async
 
 __all__ = ["Rule", "StoredRule"]
 

@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from operator import add, concat, iadd, iconcat
 from typing import Any, get_origin
 
+from signoff._annotations import is_async
 from signoff.channels.base import BaseChannel
 from signoff.channels.last_value import MAY_OVERWRITE, overwriting
 from signoff.constants import MISSING
-from signoff.errors import InvalidUpdateError
+from signoff.errors import InvalidGraph, InvalidUpdateError
 
 __all__ = ["BinaryOperatorAggregate"]
 
@@ -33,6 +34,7 @@ class BinaryOperatorAggregate(BaseChannel):
 
     def __init__(self, typ: Any, operator: Callable[[Any, Any], Any], key: str = "") -> None:
         super().__init__(typ, key)
+        check_sync(operator, f"The reducer of key {key!r}")
         self.operator = operator
         self.meddles = not leaves_items(operator)  # type: ignore[misc]
 
@@ -77,6 +79,12 @@ def overwritten(key: str, value: Any, writes: Sequence[Any]) -> Any:
 
 
 _LEAVE_ITEMS = (add, concat, iadd, iconcat)
+
+
+def check_sync(reducer: Any, what: str) -> None:
+    """Refuse a reducer that nobody could await: the value would be a coroutine."""
+    if is_async(reducer):
+        raise InvalidGraph(f"{what} is async: {reducer!r}. Give a plain function, and await in the node.")
 
 
 def leaves_items(reducer: Any) -> bool:

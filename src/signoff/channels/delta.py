@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from signoff.channels.base import BaseChannel
-from signoff.channels.binop import empty_value, leaves_items, overwritten, to_merge_into
+from signoff.channels.binop import check_sync, empty_value, leaves_items, overwritten, to_merge_into
 from signoff.channels.last_value import overwriting
 from signoff.constants import MISSING
 from signoff.errors import InvalidGraph
@@ -34,6 +34,7 @@ class DeltaChannel(BaseChannel):
             raise InvalidGraph(f"DeltaChannel({reducer!r}): give a reducer, a function (value, writes) -> value.")
         if not isinstance(snapshot_frequency, int) or snapshot_frequency <= 0:
             raise InvalidGraph(f"The snapshot_frequency is {snapshot_frequency!r}. Give a whole number above 0.")
+        check_sync(reducer, "The reducer of a DeltaChannel")
         self.reducer = reducer
         self.snapshot_frequency = snapshot_frequency
         self.meddles = not leaves_items(reducer)  # type: ignore[misc]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from signoff._annotations import is_async
 from signoff._elsewhere import refuse_theirs
 from signoff._words.policies import CachePolicy, RetryPolicy, TracePolicy
 from signoff.errors import InvalidGraph
@@ -34,6 +35,13 @@ def _check(policy: Any) -> None:
         )
     if not _is_wanted(policy.retry_on):
         raise InvalidGraph(f"retry_on must be an exception class, several, or a function, not {policy.retry_on!r}.")
+    _check_sync("retry_on of a RetryPolicy", policy.retry_on)
+
+
+def _check_sync(what: str, function: Any) -> None:
+    """Refuse a function that nobody awaits: what it returns would be a coroutine, which is as good as a yes."""
+    if is_async(function):
+        raise InvalidGraph(f"{what} is async: {function!r}. Give a plain function: it is called, and not awaited.")
 
 
 def _is_amount(value: Any) -> bool:
@@ -55,6 +63,7 @@ def checked_policy(policy: CachePolicy | None) -> CachePolicy | None:
             raise InvalidGraph(
                 f"key_func of a CachePolicy is {policy.key_func!r}. Give a function from an input to a key."
             )
+        _check_sync("key_func of a CachePolicy", policy.key_func)
         if policy.ttl is not None and not _is_amount(policy.ttl):
             raise InvalidGraph(f"ttl of a CachePolicy is {policy.ttl!r}. Give seconds, or None for good.")
         return policy
@@ -66,7 +75,11 @@ def checked_policy(policy: CachePolicy | None) -> CachePolicy | None:
 
 def checked_trace(policy: TracePolicy | None) -> TracePolicy | None:
     """A trace policy, or none; anything else is refused."""
-    if policy is None or isinstance(policy, TracePolicy):
+    if policy is None:
+        return None
+    if isinstance(policy, TracePolicy):
+        _check_sync("process_inputs of a TracePolicy", policy.process_inputs)
+        _check_sync("process_outputs of a TracePolicy", policy.process_outputs)
         return policy
     refuse_theirs(policy, "trace_policy is", InvalidGraph)
     raise InvalidGraph(

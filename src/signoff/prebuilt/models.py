@@ -6,10 +6,11 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableSequence
 
+from signoff._annotations import is_async
 from signoff.engine.program import Action
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import Apply, runtime_of
-from signoff.pregel.actions import is_async, name_of
+from signoff.pregel.actions import name_of
 from signoff.steps import Steps
 
 

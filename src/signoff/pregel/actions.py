@@ -7,7 +7,7 @@ from itertools import chain
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from signoff._annotations import is_awaited, name_in, resolved_hints, signature_of, yields
+from signoff._annotations import is_async, name_in, resolved_hints, signature_of, yields
 from signoff._words.policies import TimeoutPolicy
 from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
@@ -79,16 +79,6 @@ def is_runnable(thing: Any) -> bool:
     if isinstance(thing, Base) or is_of_langchain(thing):
         return True
     return not callable(thing) and hasattr(thing, "invoke") and hasattr(thing, "ainvoke")
-
-
-def is_async(thing: Any) -> bool:
-    """Whether calling the thing gives something to await."""
-    unwrapped = thing
-    while isinstance(unwrapped, partial):
-        unwrapped = unwrapped.func
-    return is_awaited(unwrapped) or (
-        not inspect.isroutine(unwrapped) and is_awaited(getattr(unwrapped, "__call__", None))  # noqa: B004
-    )
 
 
 def check_timeout(name: str, thing: Any, policy: TimeoutPolicy | None) -> None:

@@ -6,10 +6,10 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
 
-from signoff._annotations import signature_of
+from signoff._annotations import is_async, signature_of
 from signoff.agents.middleware.base import AgentMiddleware, AgentState, JumpTo, ModelRequest
 from signoff.errors import InvalidInput
-from signoff.pregel.actions import is_async, name_of
+from signoff.pregel.actions import name_of
 
 __all__ = [
     "after_agent",
