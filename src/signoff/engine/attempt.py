@@ -13,7 +13,7 @@ from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
 from signoff.engine.given import anew
 from signoff.engine.handling import goes_to_handler, may_be_tried_again
-from signoff.engine.heard import check_heard, is_behind, is_lost, questions_in, swallowed, without_pauses
+from signoff.engine.heard import is_behind, is_lost, questions_in, swallowed, unheard, without_pauses
 from signoff.engine.origin import flagged
 from signoff.engine.pending import Questions, still_asked
 from signoff.engine.program import HandedOver, Program, Write
@@ -62,7 +62,8 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
                 scope.led_by = signal
             if scope.calls:
                 yield from _settle()
-            check_heard(task, scope)
+            if scope.pause is not None or scope.refusal is not None:
+                raise unheard(task, scope)
             writes = task.node.updates(output) if scope.led_by is None else _told_by(task, scope.led_by)
             if scope.writes:  # pushed beside it
                 writes = [*scope.writes, *writes]
@@ -224,7 +225,8 @@ def _ways(task: Task, program: Program, scope: Any, came_to: Sequence[Write]) ->
             f"A conditional edge of node {task.name!r} called a graph that hands over with {repr_of(signal.command)}. "
             "Return the names of the nodes to go to, or call that graph in a node."
         ) from None
-    check_heard(task, scope)
+    if scope.pause is not None or scope.refusal is not None:
+        raise unheard(task, scope)
     return ways
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from signoff.constants import ATOMS
 
 _CHANGEABLE = frozenset((list, dict, set))
-_NESTED = _CHANGEABLE | {tuple}
+_FLAT, _NESTED = frozenset((list, set)), _CHANGEABLE | {tuple}
 
 _LEVELS = 8
 """How deep dicts in each other are copied: what is in itself has no end."""
@@ -26,11 +26,18 @@ def apart(value: Any, levels: int = _LEVELS) -> Any:
     """The same with what is in a dict, and in the dicts in it, and in a tuple; but the items of a list stay what they
     are, which programs know them by."""
     kind = type(value)
+    if kind is tuple and levels:
+        return tuple([apart(one, levels - 1) if type(one) in _NESTED else one for one in value])
+    if kind not in _CHANGEABLE:
+        return value
+    again = value.copy()
     if kind is dict and levels and not _NESTED.isdisjoint(map(type, value.values())):
-        return {name: apart(one, levels - 1) for name, one in value.items()}
-    if kind is tuple and levels and not _NESTED.isdisjoint(map(type, value)):
-        return tuple([apart(one, levels - 1) for one in value])
-    return own(value)
+        for name, one in value.items():
+            if type(one) in _FLAT:
+                again[name] = one.copy()
+            elif type(one) in _NESTED:
+                again[name] = apart(one, levels - 1)
+    return again
 
 
 def copied(value: Any) -> Any:

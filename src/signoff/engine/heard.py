@@ -8,12 +8,10 @@ from signoff.engine.task import Task
 from signoff.errors import GraphInterrupt, SwallowedPause
 
 
-def check_heard(task: Task, scope: Any) -> None:
-    """Refuse to go on from a function that has caught what was not for it: why the run cannot go on, or its pause."""
-    if scope.refusal is not None:
-        raise scope.refusal
-    if scope.pause is not None:
-        raise swallowed(task, scope)
+def unheard(task: Task, scope: Any) -> Exception:
+    """What a function has caught that was not for it: why the run cannot go on, or else its pause."""
+    refusal: Exception | None = scope.refusal
+    return swallowed(task, scope) if refusal is None else refusal
 
 
 def is_lost(pause: GraphInterrupt | None, failure: BaseException, asked: Questions) -> bool:
