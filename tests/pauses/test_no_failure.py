@@ -119,6 +119,23 @@ def test_a_swallowed_pause_is_neither_tried_again_nor_handled(open_app, node):
     assert app.get_state().next == ("ask",)
 
 
+def test_failures_that_come_of_each_other_beside_a_question_end(open_app):
+    @task
+    def approve():
+        return interrupt("sure?")
+
+    def work(state):
+        approve()
+        one, other = LookupError("one"), LookupError("other")
+        one.__cause__, other.__cause__ = other, one
+        raise one
+
+    app = open_app(StateGraph(Log).add_node("work", work).add_edge(START, "work"))
+    with pytest.raises(LookupError, match="one"):
+        app.invoke(NEW)
+    assert app.questions() == ["sure?"]
+
+
 def test_the_pause_of_a_call_that_is_turned_into_a_failure_pauses(open_app):
     @task
     def approve():

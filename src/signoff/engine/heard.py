@@ -28,8 +28,10 @@ def is_behind(pause: GraphInterrupt | None, failure: BaseException) -> bool:
     """Whether a failure comes of a pause, so that there was nothing to fail but that."""
     if pause is None or isinstance(failure, BaseExceptionGroup):
         return False
+    seen: set[int] = set()  # each may be said to come of the other
     comes_of: BaseException | None = failure
-    while comes_of is not None and comes_of is not pause:
+    while comes_of is not None and comes_of is not pause and id(comes_of) not in seen:
+        seen.add(id(comes_of))
         comes_of = comes_of.__cause__ or comes_of.__context__
     return comes_of is pause
 
