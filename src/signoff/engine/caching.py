@@ -89,7 +89,8 @@ def _came_to(outcome: Outcome) -> list[Write]:
 def _key_of(task: Task) -> FullKey:
     """The key of a task's result: its function, its node, its input. A call is given what its function is given."""
     assert task.node.cache is not None, "asked only for nodes with a policy"
-    args, kwargs = ((anew(task.input),), {}) if task.caller is None else task.input
+    given = anew(task.input)  # a key_func may take something out of it
+    args, kwargs = ((given,), {}) if task.caller is None else given
     key_func = task.node.cache.key_func
     key = key_func(*args, **kwargs) if key_func else _digest(task.name, args, kwargs)
     if not isinstance(key, str | bytes | int):  # all inputs would have the same, or each another one every time
