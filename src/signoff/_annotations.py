@@ -20,6 +20,7 @@ __all__ = [
     "is_async",
     "is_awaited",
     "name_in",
+    "refuse_async",
     "resolved_hints",
     "signature_of",
     "yields",
@@ -86,6 +87,12 @@ def is_async(thing: Any) -> bool:
     return is_awaited(unwrapped) or (
         not inspect.isroutine(unwrapped) and is_awaited(getattr(unwrapped, "__call__", None))  # noqa: B004
     )
+
+
+def refuse_async(what: str, function: Any, error: type[Exception]) -> None:
+    """Refuse a function that nobody awaits: what it returns would be a coroutine, which is as good as a yes."""
+    if is_async(function):
+        raise error(f"{what} is async: {function!r}. Give a plain function: it is called, and not awaited.")
 
 
 def yields(function: Any) -> bool:

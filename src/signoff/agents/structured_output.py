@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.tools import StructuredTool
 from typing_extensions import TypeVar, is_typeddict
 
-from signoff._annotations import is_async
+from signoff._annotations import refuse_async
 from signoff._elsewhere import told_of_langchains
 from signoff.errors import InvalidInput, SignoffError
 from signoff.forms import adapter_of, published, refusal
@@ -123,11 +123,7 @@ class ToolStrategy(Generic[SchemaT]):
         self.schema_specs = [SchemaSpec(form, name=name) for form, name in zip(forms, _names(forms), strict=True)]
         self.tool_message_content = tool_message_content
         self.handle_errors = handle_errors
-        if is_async(handle_errors):
-            raise InvalidInput(
-                f"handle_errors is async: {handle_errors!r}. Give a plain function from the error to a text: it is "
-                "called, and not awaited."
-            )
+        refuse_async("handle_errors", handle_errors, InvalidInput)
 
     @property
     def names(self) -> set[str]:

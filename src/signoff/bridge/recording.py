@@ -5,7 +5,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
-from signoff.engine.given import copied
+from signoff._copies import copied
 
 _logger = logging.getLogger(__name__)
 

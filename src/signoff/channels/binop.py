@@ -5,15 +5,14 @@ from collections.abc import Callable, Sequence
 from operator import add, concat, iadd, iconcat
 from typing import Any, get_origin
 
-from signoff._annotations import is_async
+from signoff._annotations import refuse_async
+from signoff._copies import own
 from signoff.channels.base import BaseChannel
 from signoff.channels.last_value import MAY_OVERWRITE, overwriting
 from signoff.constants import MISSING
 from signoff.errors import InvalidGraph, InvalidUpdateError
 
 __all__ = ["BinaryOperatorAggregate"]
-
-_CHANGEABLE = frozenset((list, dict, set))
 
 _CONCRETE: dict[Any, type] = {
     collections.abc.Sequence: list,
@@ -34,7 +33,7 @@ class BinaryOperatorAggregate(BaseChannel):
 
     def __init__(self, typ: Any, operator: Callable[[Any, Any], Any], key: str = "") -> None:
         super().__init__(typ, key)
-        check_sync(operator, f"The reducer of key {key!r}")
+        refuse_async(f"The reducer of key {key!r}", operator, InvalidGraph)
         self.operator = operator
         self.meddles = not leaves_items(operator)  # type: ignore[misc]
 
@@ -53,19 +52,14 @@ class BinaryOperatorAggregate(BaseChannel):
     def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
         operator = self.operator
         if operator is not add:
-            stored = to_merge_into(stored)
+            stored = own(stored)  # a reducer may change it in place: what is stored, or was written, stays as it is
         for write in writes:
             if type(write) in MAY_OVERWRITE:
                 is_overwrite, value = overwriting(write)
                 if is_overwrite:
                     return overwritten(self.key, value, writes)
-            stored = to_merge_into(write) if stored is MISSING else operator(stored, write)
+            stored = own(write) if stored is MISSING else operator(stored, write)
         return stored
-
-
-def to_merge_into(value: Any) -> Any:
-    """A value for a reducer, which may change it in place: what is stored, or was written, stays as it is."""
-    return value.copy() if type(value) in _CHANGEABLE else value
 
 
 def overwritten(key: str, value: Any, writes: Sequence[Any]) -> Any:
@@ -79,12 +73,6 @@ def overwritten(key: str, value: Any, writes: Sequence[Any]) -> Any:
 
 
 _LEAVE_ITEMS = (add, concat, iadd, iconcat)
-
-
-def check_sync(reducer: Any, what: str) -> None:
-    """Refuse a reducer that nobody could await: the value would be a coroutine."""
-    if is_async(reducer):
-        raise InvalidGraph(f"{what} is async: {reducer!r}. Give a plain function, and await in the node.")
 
 
 def leaves_items(reducer: Any) -> bool:

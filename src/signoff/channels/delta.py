@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from signoff._annotations import refuse_async
+from signoff._copies import own
 from signoff.channels.base import BaseChannel
-from signoff.channels.binop import check_sync, empty_value, leaves_items, overwritten, to_merge_into
+from signoff.channels.binop import empty_value, leaves_items, overwritten
 from signoff.channels.last_value import overwriting
 from signoff.constants import MISSING
 from signoff.errors import InvalidGraph
@@ -34,7 +36,7 @@ class DeltaChannel(BaseChannel):
             raise InvalidGraph(f"DeltaChannel({reducer!r}): give a reducer, a function (value, writes) -> value.")
         if not isinstance(snapshot_frequency, int) or snapshot_frequency <= 0:
             raise InvalidGraph(f"The snapshot_frequency is {snapshot_frequency!r}. Give a whole number above 0.")
-        check_sync(reducer, "The reducer of a DeltaChannel")
+        refuse_async("The reducer of a DeltaChannel", reducer, InvalidGraph)
         self.reducer = reducer
         self.snapshot_frequency = snapshot_frequency
         self.meddles = not leaves_items(reducer)  # type: ignore[misc]
@@ -58,7 +60,7 @@ class DeltaChannel(BaseChannel):
             is_overwrite, value = overwriting(write)
             if is_overwrite:
                 return self._begun_with(overwritten(self.key, value, writes))
-        return self.reducer(self.initial() if stored is MISSING else to_merge_into(stored), list(writes))
+        return self.reducer(self.initial() if stored is MISSING else own(stored), list(writes))
 
     def _begun_with(self, value: Any) -> Any:
         """The value after an Overwrite: what is in a list becomes what it would have become in a write."""

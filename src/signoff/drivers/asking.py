@@ -4,6 +4,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff import forms
+from signoff._copies import copied
 from signoff._tuples import made
 from signoff._words.questions import Interrupt
 from signoff.drivers import meanwhile
@@ -12,7 +13,6 @@ from signoff.drivers.lines import in_turn
 from signoff.drivers.typed_answers import typed_answer
 from signoff.engine import branching, ids, origin, pending
 from signoff.engine.answers import Answer, shown
-from signoff.engine.given import copied
 from signoff.engine.origin import Origin, Site
 from signoff.engine.task import Record, Task
 from signoff.errors import InvalidAnswer, InvalidInput

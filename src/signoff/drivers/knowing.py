@@ -3,11 +3,11 @@
 from typing import Any
 
 from signoff import _ambient
+from signoff._copies import apart
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import PREVIOUS
 from signoff.drivers import facts
 from signoff.drivers.failing import Failing
-from signoff.engine.given import apart
 from signoff.runtime import Runtime
 
 

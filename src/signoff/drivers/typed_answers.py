@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from signoff import forms
+from signoff._copies import copied
 from signoff.constants import MISSING, RETURN
 from signoff.engine import ids
-from signoff.engine.given import copied
 from signoff.engine.program import Write
 from signoff.errors import InvalidAnswer
 

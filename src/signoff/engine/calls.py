@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from signoff._copies import copied
 from signoff.checkpoint.base import Commit
 from signoff.constants import ASKS, CALLED, ERROR_SOURCE, RETURN, TAKEN_BACK
 from signoff.engine import chunks, ids, pending
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Check, Emit, Save
-from signoff.engine.given import copied
 from signoff.engine.program import Node, Write
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome, Record, Task

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from signoff._copies import own
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import INTERRUPT, NS_SEP, RETURN
 from signoff.engine.effects import Chunk
-from signoff.engine.given import anew, own
+from signoff.engine.given import anew
 from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Values, Write, read_keys
 from signoff.engine.run import Run

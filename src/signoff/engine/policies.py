@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from signoff._annotations import is_async
+from signoff._annotations import refuse_async
 from signoff._elsewhere import refuse_theirs
 from signoff._words.policies import CachePolicy, RetryPolicy, TracePolicy
 from signoff.errors import InvalidGraph
@@ -35,13 +35,7 @@ def _check(policy: Any) -> None:
         )
     if not _is_wanted(policy.retry_on):
         raise InvalidGraph(f"retry_on must be an exception class, several, or a function, not {policy.retry_on!r}.")
-    _check_sync("retry_on of a RetryPolicy", policy.retry_on)
-
-
-def _check_sync(what: str, function: Any) -> None:
-    """Refuse a function that nobody awaits: what it returns would be a coroutine, which is as good as a yes."""
-    if is_async(function):
-        raise InvalidGraph(f"{what} is async: {function!r}. Give a plain function: it is called, and not awaited.")
+    refuse_async("retry_on of a RetryPolicy", policy.retry_on, InvalidGraph)
 
 
 def _is_amount(value: Any) -> bool:
@@ -63,7 +57,7 @@ def checked_policy(policy: CachePolicy | None) -> CachePolicy | None:
             raise InvalidGraph(
                 f"key_func of a CachePolicy is {policy.key_func!r}. Give a function from an input to a key."
             )
-        _check_sync("key_func of a CachePolicy", policy.key_func)
+        refuse_async("key_func of a CachePolicy", policy.key_func, InvalidGraph)
         if policy.ttl is not None and not _is_amount(policy.ttl):
             raise InvalidGraph(f"ttl of a CachePolicy is {policy.ttl!r}. Give seconds, or None for good.")
         return policy
@@ -78,8 +72,8 @@ def checked_trace(policy: TracePolicy | None) -> TracePolicy | None:
     if policy is None:
         return None
     if isinstance(policy, TracePolicy):
-        _check_sync("process_inputs of a TracePolicy", policy.process_inputs)
-        _check_sync("process_outputs of a TracePolicy", policy.process_outputs)
+        refuse_async("process_inputs of a TracePolicy", policy.process_inputs, InvalidGraph)
+        refuse_async("process_outputs of a TracePolicy", policy.process_outputs, InvalidGraph)
         return policy
     refuse_theirs(policy, "trace_policy is", InvalidGraph)
     raise InvalidGraph(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import ToolException
 
-from signoff._annotations import is_async
+from signoff._annotations import refuse_async
 from signoff._reprs import repr_of
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt.argument_classes import details_of
@@ -120,11 +120,7 @@ def _handled_types(setting: Any) -> tuple[type[BaseException], ...]:
             return (setting,)
         case tuple() if all(isinstance(cls, type) and issubclass(cls, BaseException) for cls in setting):
             return setting
-    if is_async(setting):
-        raise InvalidInput(
-            f"handle_tool_errors is async: {setting!r}. Give a plain function from the error to a text: it is called, "
-            "and not awaited."
-        )
+    refuse_async("handle_tool_errors", setting, InvalidInput)
     if callable(setting):
         return _annotated_types(setting)
     raise InvalidInput(

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from signoff._copies import apart
 from signoff._snapshots import GraphOutput
 from signoff.bridge import ambient_config, is_heard
 from signoff.bridge.life import heard
@@ -15,7 +16,6 @@ from signoff.engine import origin
 from signoff.engine.begin import run_thread
 from signoff.engine.chunks import OF_TASKS, levels
 from signoff.engine.effects import Chunk, Emit
-from signoff.engine.given import apart
 from signoff.engine.run import Finish
 from signoff.errors import GraphInterrupt, InvalidAnswer, ProgramChanged
 from signoff.pregel.showing import DICTS

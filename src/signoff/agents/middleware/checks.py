@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from signoff._annotations import is_async
+from signoff._annotations import refuse_async
 from signoff.errors import InvalidInput
 
 __all__ = ["check_count", "check_errors", "check_function", "check_limits", "check_number", "check_text"]
@@ -48,5 +48,4 @@ def check_errors(name: str, value: Any) -> None:
     are_classes = all(isinstance(one, type) and issubclass(one, BaseException) for one in listed)
     if not (callable(value) or (listed and are_classes)):
         raise InvalidInput(f"{name} is {value!r}. Give a tuple of exception classes, or a function of an error.")
-    if is_async(value):
-        raise InvalidInput(f"{name} is async: {value!r}. Give a plain function of an error: it is not awaited.")
+    refuse_async(name, value, InvalidInput)
