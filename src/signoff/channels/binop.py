@@ -2,6 +2,7 @@
 
 import collections.abc
 from collections.abc import Callable, Sequence
+from itertools import chain
 from operator import add, concat, iadd, iconcat
 from typing import Any, get_origin
 
@@ -24,6 +25,9 @@ _CONCRETE: dict[Any, type] = {
     collections.abc.Mapping: dict,
     collections.abc.MutableMapping: dict,
 }
+
+_FEW = 8
+"""As many writes as are added one by one: it takes no longer than to look whether all of them are lists."""
 
 
 class BinaryOperatorAggregate(BaseChannel):
@@ -51,6 +55,8 @@ class BinaryOperatorAggregate(BaseChannel):
 
     def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
         operator = self.operator
+        if operator is add and len(writes) > _FEW and _are_lists(stored, writes):
+            return [*stored, *chain.from_iterable(writes)]  # one after the other, each would copy all before it
         if operator is not add:
             stored = own(stored)  # a reducer may change it in place: what is stored, or was written, stays as it is
         for write in writes:
@@ -60,6 +66,10 @@ class BinaryOperatorAggregate(BaseChannel):
                     return overwritten(self.key, value, writes)
             stored = own(write) if stored is MISSING else operator(stored, write)
         return stored
+
+
+def _are_lists(stored: Any, writes: Sequence[Any]) -> bool:
+    return type(stored) is list and {list}.issuperset(map(type, writes))
 
 
 def overwritten(key: str, value: Any, writes: Sequence[Any]) -> Any:
