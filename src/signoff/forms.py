@@ -73,7 +73,7 @@ def refusal(schema: dict[str, Any], answer: Any, part: dict[str, Any] | None = N
     validator = _validator(schema) if part is None else _validator(schema).evolve(schema=part)
     try:
         error = next(validator.iter_errors(_plain(answer)), None)
-    except ValueError as unshown:  # a number of thousands of digits: what is wrong with it cannot be said
+    except (ValueError, OverflowError) as unshown:  # a number of thousands of digits, or infinity
         return f"answer: {unshown}"
     except RecursionError:
         return "answer: it is nested too deep, or its form refers to itself without end"
@@ -245,7 +245,31 @@ def _new_validator(schema: dict[str, Any]) -> Any:
         kind.check_schema(schema)
     except SchemaError as error:
         raise InvalidInput(f"response_schema is not a JSON Schema: {error.message}.") from error
-    return kind(schema, registry=REGISTRY)  # nothing is fetched that a schema may refer to elsewhere
+    # Nothing is fetched that a schema may refer to elsewhere.
+    return kind(schema, registry=REGISTRY, format_checker=_format_checker())
+
+
+@lru_cache(maxsize=1)
+def _format_checker() -> Any:
+    """What checks the texts of answers for what JSON Schema has no type for: it takes all that pydantic does."""
+    from datetime import date, datetime, time, timedelta
+    from ipaddress import IPv4Address, IPv6Address
+    from uuid import UUID
+
+    from jsonschema import FormatChecker
+
+    days = {"date": date, "date-time": datetime, "time": time, "duration": timedelta}
+    kinds: dict[str, type] = {**days, "ipv4": IPv4Address, "ipv6": IPv6Address, "uuid": UUID}
+    checker = FormatChecker(formats=())
+    for name, kind in kinds.items():
+        checker.checks(name, raises=ValueError)(partial(_has_format, kind))
+    return checker
+
+
+def _has_format(kind: type, answer: Any) -> bool:
+    if isinstance(answer, str):
+        adapter_of(kind).validate_python(answer)
+    return True
 
 
 def _unresolvable() -> type[Exception]:
