@@ -183,6 +183,46 @@ def test_a_call_or_a_nested_graph_that_has_asked_is_not_cached(open_app):
         assert app.invoke(Command(resume=answer), config)["log"][-1] == answer
 
 
+def test_what_a_cache_has_given_beside_a_pause_is_stored_with_it(open_app):
+    works, cache = Works(), InMemoryCache()
+
+    def ask(state):
+        return {"log": [interrupt("sure?")] if state["log"] else []}
+
+    policy = CachePolicy(key_func=lambda state: "all the same")
+    graph = StateGraph(Log).add_node("one", works.node("one"), cache_policy=policy).add_node(ask)
+    app = open_app(graph.add_edge(START, "one").add_edge(START, "ask"), cache=cache)
+    app.invoke(NEW, ONE)
+    assert app.ask({"log": ["new"]}, OTHER) == ["sure?"]
+    cache.clear()
+    assert app.invoke(Command(resume="yes"), OTHER) == {"log": ["new", "yes", "one"]}
+    assert works.done == {"one": 1}
+
+
+def test_what_a_cache_gives_later_beside_a_question_is_stored_too(open_app):
+    works, cache, broken = Works(), InMemoryCache(), [True]
+
+    def one(state):
+        if broken:
+            raise LookupError("not yet")
+        return works.node("one")(state)
+
+    def ask(state):
+        return {"log": [interrupt("sure?")] if state["log"] else []}
+
+    policy = CachePolicy(key_func=lambda state: "all the same")
+    graph = StateGraph(Log).add_node("one", one, cache_policy=policy).add_node(ask)
+    app = open_app(graph.add_edge(START, "one").add_edge(START, "ask"), cache=cache)
+    with pytest.raises(LookupError):
+        app.invoke({"log": ["new"]}, OTHER)
+    broken.clear()
+    app.invoke(NEW, ONE)
+    assert app.ask(None, OTHER) == ["sure?"]
+    cache.clear()
+    assert app.invoke(Command(resume="yes"), OTHER) == {"log": ["new", "yes", "one"]}
+    assert works.done == {"one": 1}
+
+
 def test_callbacks_do_not_hear_of_an_error(open_app):
     heard = []
 

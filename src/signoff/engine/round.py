@@ -28,6 +28,8 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
     waiting = [outcome for outcome in known if outcome.is_paused] if known else known
     if run.terms.caches:
         fresh = yield from recall(tasks, run.program, settled)
+        if waiting and not fresh and not run.program.pauses_branch:
+            yield from _keep(run, state, ledger, (), settled, 0, waits=True)
     if run.modes:
         yield from _show_start(run, known, tasks, list(settled.values()))
     yield from _wait(run, state, ledger, row, fresh, settled, waiting)
@@ -131,7 +133,13 @@ def _keep(
             and not run.program.pauses_branch
             and all(outcome.is_done or outcome.is_paused for outcome in settled.values())
         )
-        yield from _save(state, ledger, outcomes, ends=is_last)
+        kept = _with_recalled(outcomes, settled) if run.terms.caches else outcomes
+        yield from _save(state, ledger, kept, ends=is_last)
+
+
+def _with_recalled(outcomes: Sequence[Outcome], settled: Settled) -> Sequence[Outcome]:
+    """What has come, and what the cache has given: it may have forgotten that by the time the step goes on."""
+    return list(dict.fromkeys([*(outcome for outcome in settled.values() if outcome.is_cached), *outcomes]))
 
 
 def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
