@@ -97,6 +97,17 @@ def test_a_stopped_sweeper_can_be_started_again(swept_store):
     wait_for_a_sweep(swept_store)
 
 
+def test_who_cancels_what_a_sweeper_was_started_with_stops_it(swept_store):
+    others = threading.enumerate()
+    first = swept_store.start_ttl_sweeper()
+    (sweeper,) = [thread for thread in threading.enumerate() if thread not in others]
+    assert first.cancel()
+    sweeper.join(timeout=30)
+    assert not sweeper.is_alive()
+    assert swept_store.start_ttl_sweeper() is not first
+    wait_for_a_sweep(swept_store)
+
+
 class Slow(InMemoryStore):
     """Takes long to sweep."""
 

@@ -126,7 +126,7 @@ class SyncShell(Shell):
         return self._run(self._sweep())
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> "Future[None]":
-        """Remove expired items now and then, in a thread; the future ends when that does."""
+        """Remove expired items now and then, in a thread; the future ends when that does. To cancel it stops that."""
         return self._sweeper.start(sweep_interval_s(self.ttl_config, sweep_interval_minutes))
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:

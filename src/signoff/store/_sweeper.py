@@ -39,8 +39,9 @@ class Sweeper:
 
         with self._lock:
             if self._done is None or self._done.done() or self._stop.is_set():
-                self._stop, self._done = threading.Event(), Future()
-                arguments = (self._store, interval_s, self._stop, self._done)
+                self._stop, self._done = stop, done = threading.Event(), Future()
+                done.add_done_callback(lambda _: stop.set())  # somebody may cancel it
+                arguments = (self._store, interval_s, stop, done)
                 self._thread = threading.Thread(target=_sweep, args=arguments, name="ttl-sweeper", daemon=True)
                 self._thread.start()
             return self._done
@@ -65,7 +66,8 @@ def _sweep(store: "weakref.ref[Sweeps]", interval_s: float, stop: threading.Even
         while not stop.wait(interval_s) and _swept(store()):
             pass
     finally:
-        done.set_result(None)
+        if done.set_running_or_notify_cancel():  # else it was cancelled, and takes no result
+            done.set_result(None)
 
 
 def _swept(store: Sweeps | None) -> bool:
