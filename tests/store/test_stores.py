@@ -1,5 +1,7 @@
 """What every store promises, on every store."""
 
+from collections import Counter, defaultdict
+
 import pytest
 
 from signoff._sqlite.numbered import _Connection
@@ -32,3 +34,19 @@ def test_a_value_that_contains_itself_is_refused_by_its_key_and_nothing_is_put(o
     with pytest.raises(NotStorable, match="value of 'ana'"):
         store.put(("users",), "ana", endless())
     assert store.search(("users",)) == []
+
+
+class Tags(list):
+    pass
+
+
+def test_dicts_and_lists_of_other_kinds_are_the_stores_own_too(open_store):
+    store = open_store()
+    seen, value = Counter(["tea"]), {"by": defaultdict(list, ana=["tea"]), "tags": [Tags(["new"])]}
+    store.put(("users",), "ana", {"seen": seen, **value})
+    seen.update(["tea"])
+    value["by"]["ana"].append("milk")
+    value["tags"][0].append("old")
+    store.get(("users",), "ana").value["by"]["ana"].append("milk")
+    store.search(("users",))[0].value["seen"]["tea"] += 1
+    assert store.get(("users",), "ana").value == {"seen": {"tea": 1}, "by": {"ana": ["tea"]}, "tags": [["new"]]}

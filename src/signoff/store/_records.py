@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from signoff._copies import copied
 from signoff.constants import ATOMS
 from signoff.store._values import too_deep
 from signoff.store.base import Item, PutOp
@@ -57,4 +58,6 @@ def _copied(value: Any) -> Any:
         return {key: inner if type(inner) in ATOMS else _copied(inner) for key, inner in value.items()}
     if type(value) is list:
         return [inner if type(inner) in ATOMS else _copied(inner) for inner in value]
-    return tuple(map(_copied, value)) if type(value) is tuple else value
+    if type(value) is tuple:
+        return tuple(map(_copied, value))
+    return copied(value) if isinstance(value, dict | list) else value  # a defaultdict, say
