@@ -364,3 +364,29 @@ def test_what_is_no_way_to_redis_is_refused(redis_url):
         Connection(redis.asyncio.Redis.from_url(redis_url))
     with pytest.raises(InvalidInput, match=r"redis\.asyncio\.Redis client"):
         AsyncConnection(redis.Redis.from_url(redis_url))
+
+
+def test_what_was_closed_is_not_opened_again(redis_url):
+    room = Connection(redis_url)
+    room.run(iter_one(Ask(("PING",))))
+    room.close()
+    with pytest.raises(InvalidInput, match="The connection to Redis is closed"):
+        room.run(iter_one(Ask(("PING",))))
+
+
+def test_what_was_closed_is_not_opened_again_in_async_either(redis_url):
+    async def program():
+        room = AsyncConnection(redis_url)
+        await room.run(iter_one(Ask(("PING",))))
+        await room.close()
+        with pytest.raises(InvalidInput, match="The connection to Redis is closed"):
+            await room.run(iter_one(Ask(("PING",))))
+
+    asyncio.run(program())
+
+
+def test_a_client_that_was_given_is_closed_by_its_owner(redis_url):
+    with redis.Redis.from_url(redis_url) as client:
+        room = Connection(client)
+        room.close()
+        assert room.run(iter_one(Ask(("GET", "nothing")))) is None

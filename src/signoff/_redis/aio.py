@@ -15,6 +15,7 @@ from signoff._redis.effects import Ask, AskAll, Run, Script
 from signoff._redis.failures import (
     CLUSTER,
     NOT_THERE,
+    closed_client,
     cluster_unavailable,
     is_read_only,
     not_a_client,
@@ -43,6 +44,7 @@ class AsyncConnection:
         if not hasattr(self.client, "execute_command") or not hasattr(self.client, "aclose"):
             raise not_a_client(client, "redis.asyncio.Redis")
         self._allowed: set[Script] = set()
+        self._is_closed = False
         self._home = Home(self._begin_anew)
         watch(self)
 
@@ -89,6 +91,7 @@ class AsyncConnection:
     async def close(self) -> None:
         """Close the client if it was made here; one that was given is its owner's."""
         if self._address is not None:
+            self._is_closed = True  # the client itself would connect once more, for good
             await self.client.aclose()
 
     async def _twice(self, effect: Effect) -> Any:
@@ -108,6 +111,8 @@ class AsyncConnection:
             await pool.disconnect(inuse_connections=False)
 
     async def _perform(self, effect: Effect) -> Any:
+        if self._is_closed:
+            raise closed_client()
         if isinstance(effect, Ask):
             return await self.client.execute_command(effect.command[0], *in_utf8(effect.command[1:]), **RAW)
         if isinstance(effect, AskAll):

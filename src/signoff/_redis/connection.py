@@ -15,6 +15,7 @@ from signoff._redis.effects import Ask, AskAll, Part, Run, Script
 from signoff._redis.failures import (
     CLUSTER,
     NOT_THERE,
+    closed_client,
     cluster_unavailable,
     is_read_only,
     not_a_client,
@@ -52,6 +53,7 @@ class Connection:
         if not hasattr(self.client, "execute_command") or hasattr(self.client, "aclose"):
             raise not_a_client(client, "redis.Redis")
         self._allowed: set[Script] = set()
+        self._is_closed = False
 
     def run(self, steps: Steps[T]) -> T:
         """Run a procedure to its end."""
@@ -80,6 +82,7 @@ class Connection:
     def close(self) -> None:
         """Close the client if it was made here; one that was given is its owner's."""
         if self._address is not None:
+            self._is_closed = True  # the client itself would connect once more, for good
             self.client.close()
 
     def _begin_anew(self) -> None:
@@ -105,6 +108,8 @@ class Connection:
         return self._perform(effect)
 
     def _perform(self, effect: Effect) -> Any:
+        if self._is_closed:
+            raise closed_client()
         if isinstance(effect, Ask):
             return self.client.execute_command(effect.command[0], *in_utf8(effect.command[1:]), **RAW)
         if isinstance(effect, AskAll):

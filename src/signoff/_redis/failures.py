@@ -9,6 +9,7 @@ from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 __all__ = [
     "CLUSTER",
     "NOT_THERE",
+    "closed_client",
     "cluster_unavailable",
     "is_read_only",
     "not_a_client",
@@ -42,6 +43,14 @@ def unavailable(error: Exception) -> SaverUnavailable:
     return SaverUnavailable(
         f"Redis cannot be reached ({error}). See that the server runs and that the address is right, then try again: "
         "what was to be written was written whole or not at all, and may be repeated safely."
+    )
+
+
+def closed_client() -> InvalidInput:
+    """The error for a client that was made of an address, and that was closed."""
+    return InvalidInput(
+        "The connection to Redis is closed. Keep it open as long as graphs use it: inside of the `with` block of "
+        "from_conn_string(...), read a stream to its end."
     )
 
 
