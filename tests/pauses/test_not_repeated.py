@@ -1,11 +1,15 @@
 """Promise 4: finished work is not repeated, and what still waits is not run again for the answer of another."""
 
+import operator
+from dataclasses import dataclass
+from typing import Annotated
+
 import pytest
 
 from signoff.errors import InvalidUpdateError
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
-from signoff.types import Command, Send, StateUpdate, interrupt
+from signoff.types import Command, Overwrite, Send, StateUpdate, interrupt
 
 from .programs import NEW, Log, Works, beside, line
 from .ways import SERVER_WAYS
@@ -161,6 +165,31 @@ def test_writes_that_collide_are_kept_and_the_error_says_how_to_go_on(open_app, 
     app.bulk_update_state([[StateUpdate(None, "quote")] * (len(prices) - 1)])
     assert app.invoke(None) == {"log": ["work"], "price": prices[-1]}
     assert works.done == {"work": 1} | dict.fromkeys(prices, 1)
+
+
+@dataclass
+class Picky:
+    log: Annotated[list, operator.add]
+
+    def __post_init__(self):
+        if "odd" in self.log:
+            raise ValueError("odd")
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_what_has_led_to_a_state_that_its_type_refuses_is_not_run_again(open_app, durability):
+    works = Works()
+    graph = StateGraph(Picky).add_node("ask", works.asking("ask")).add_node("odd", works.node("odd"))
+    graph.add_node("last", works.node("last")).add_edge(START, "ask").add_edge(START, "odd")
+    app = open_app(graph.add_edge("ask", "last"))
+    app.invoke(NEW, durability=durability)
+    for given in (Command(resume="yes"), None):
+        with pytest.raises(ValueError, match="odd"):
+            app.invoke(given, durability=durability)
+        assert (app.get_state().next, app.get_state().values["log"]) == (("last",), ["ask: yes", "odd"])
+    app.update_state({"log": Overwrite(["even"])}, as_node="ask")
+    assert app.invoke(None, durability=durability)["log"] == ["even", "last"]
+    assert works.done == {"ask": 2, "odd": 1, "last": 1}
 
 
 def test_a_failure_after_an_answer_keeps_the_answer(open_app):

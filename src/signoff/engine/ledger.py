@@ -66,6 +66,10 @@ class Ledger:
         if self.run.begins is not None:
             self.run.branched_off, self.run.begins = {**self.run.begins, "first": state.checkpoint_id}, None
 
+    def is_renewed(self, state: State) -> bool:
+        """Whether the step under way is part of the state by now, of which nobody was asked to store anything yet."""
+        return self.came[0] != state.checkpoint_id
+
     def stand_beside(self, parent: RunnableConfig | None) -> None:
         """Make the next checkpoint a child of this one, and so a sibling of the newest."""
         self._stored_id = parent[CONF][CHECKPOINT_ID] if parent else None

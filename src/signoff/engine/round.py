@@ -203,10 +203,17 @@ def call_off(
 def keep_blameless(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[None]:
     """Store what tasks came to whose step cannot end, since what they wrote collides, or others wrote what is refused.
 
-    Those run again: what they write has to be another thing.
+    Those run again: what they write has to be another thing. If the step has ended, and it is what is due next that
+    cannot read the state, that is stored: nobody runs again.
     """
-    if run.is_saved:
+    if not run.is_saved:
+        return
+    if not ledger.is_renewed(state):
         yield from _save(state, ledger, [one for one in outcomes if not is_refused(run.program, state, one)])
+        return
+    if (save := ledger.checkpoint(state, "loop", ledger.records(outcomes), ends=True)) is not None:
+        yield save
+    run.end_step()
 
 
 def _is_over(row: Row, ended: Settled) -> bool:
