@@ -6,6 +6,7 @@ from typing import Any
 
 from signoff._elsewhere import told_of_theirs
 from signoff._reprs import repr_of
+from signoff._scope import outside
 from signoff._words.commands import Command
 from signoff._words.policies import RetryPolicy
 from signoff.engine.at_edges import is_kept_at_edges, result_at_edges, told_in
@@ -205,11 +206,11 @@ def _ways(task: Task, program: Program, scope: Any, came_to: Sequence[Write]) ->
     """Where the conditional edges lead. They see the state as this task leaves it, and all that it has written."""
     is_kept = is_kept_at_edges(program, scope, came_to)
     output = scope.output if isinstance(scope.output, dict) else told_in(program, came_to)
-    ahead = preview(program, task.values, came_to)
+    ahead = outside(preview, program, task.values, came_to)
     ways: list[Write] = []
     try:
         for branch in task.node.branches:
-            seen = branch.read(ahead, task.step, scope.host.run.stop)
+            seen = outside(branch.read, ahead, task.step, scope.host.run.stop)
             if branch.sees_result and type(seen) is dict:
                 seen = {**output, **seen}
             timeout = task.timeout if branch.path.afunc is not None else None

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from signoff import _scope
 from signoff._copies import apart
 from signoff._snapshots import GraphOutput
 from signoff.bridge import ambient_config, is_heard
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -> Steps[Finish]:
     """The procedure of a run. A pause in a nested one goes on as a pause of the task around it."""
     steps = run_thread(host.run, input)
+    if host.parent is not None or _scope.running.get() is not None:
+        steps = _between_tasks(steps)
     if host.context is None and graph.context_schema is not None:
         steps = _without_context(graph, steps)
     if is_async:
@@ -51,6 +54,25 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
         host.run.modes = host.sink.inner_modes
         host.run.told = _told(host)
     return _nested(host, host.parent, steps) if not host.is_beside else _beside(host, host.parent, steps)
+
+
+def _between_tasks(steps: Steps[Finish]) -> Steps[Finish]:
+    """A run that is called in a task. What it does itself, between its own tasks, is none of the work of that one."""
+    result: Any = None
+    thrown: BaseException | None = None
+    while True:
+        try:
+            try:
+                effect = _scope.outside(steps.send, result) if thrown is None else _scope.outside(steps.throw, thrown)
+            finally:
+                thrown = None  # an error that its own traceback leads to is not freed at once
+            result = yield effect
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        except BaseException as error:
+            if steps.gi_frame is None:  # type: ignore[attr-defined]
+                raise
+            thrown = error
 
 
 def _without_context(graph: "Base", steps: Steps[Finish]) -> Steps[Finish]:
