@@ -72,6 +72,53 @@ def test_a_pause_that_a_node_eats_fails_the_run_and_names_the_node(open_app, cau
     assert app.get_state().next == ("careless",)
 
 
+@task
+def sure():
+    return interrupt("sure?")
+
+
+SURE = {
+    "the node": lambda: interrupt("sure?"),
+    "a call": lambda: sure().result(),
+    "a graph": lambda: beside(ask=asking()).compile().invoke(NEW)["log"][0],
+}
+
+
+@pytest.mark.parametrize("by", SURE)
+def test_what_is_asked_while_a_pause_is_on_its_way_waits_for_its_answer(open_app, by):
+    @contextlib.contextmanager
+    def room():
+        try:
+            yield
+        finally:
+            left.append(interrupt("tidied up?"))
+
+    def tidy(state):
+        left.clear()
+        with room():
+            answer = SURE[by]()
+        return {"log": [answer, *left]}
+
+    left = []
+    app = open_app(beside(tidy=tidy))
+    assert app.ask(NEW) == ["sure?"]
+    assert app.ask(Command(resume="yes")) == ["tidied up?"]
+    assert app.invoke(Command(resume="so it is"))["log"] == ["yes", "so it is"]
+
+
+@pytest.mark.parametrize("by", ["the node", "a graph"])
+def test_nothing_more_is_asked_behind_a_pause_that_a_node_eats(open_app, by):
+    def careless(state):
+        with contextlib.suppress(BaseException):
+            first = SURE[by]()
+        return {"log": [interrupt("again?"), first]}
+
+    app = open_app(beside(careless=careless))
+    assert app.ask(NEW) == ["sure?"]
+    assert app.ask(Command(resume="yes")) == ["again?"]
+    assert app.invoke(Command(resume="no"))["log"] == ["no", "yes"]
+
+
 def test_a_pause_of_a_call_pauses_even_if_the_node_eats_it(open_app):
     @task
     def confirm():

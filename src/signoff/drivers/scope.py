@@ -35,13 +35,15 @@ class Scope(Knowing):
     __slots__ = (
         "asides", "asked", "beat", "beside", "calls", "came_to", "elsewhere", "failed", "has_room", "heartbeat", "host",
         "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left", "lines", "made", "nested",
-        "output", "passed", "past", "pause", "refusal", "stands_for", "task", "turns", "way", "writes",
+        "output", "own", "passed", "past", "pause", "refusal", "stands_for", "task", "turns", "way", "writes",
     )  # fmt: skip
 
     output: Any
     """What the task's function returned; MISSING until it has."""
     pause: GraphInterrupt | None
     """The pause that is on its way through the user's code."""
+    own: tuple[Interrupt[Any], ...] | None
+    """What the task itself waits for, and nothing beside it: whatever its code makes of that, it asks nothing more."""
     led_by: ParentCommand | None
     """The Command of a graph inside that the task has ended with."""
     way: str
@@ -116,7 +118,7 @@ class Scope(Knowing):
         self.attempt = attempt
         self.is_at_edges = False
         self.output = MISSING
-        self.pause = self._runtime = self._config = self.made = self.nested = self.led_by = None
+        self.pause = self._runtime = self._config = self.made = self.nested = self.led_by = self.own = None
         self.stands_for, self.way = None, ""
         self.asked, self.past, self.beside, self.left, self.passed, self.elsewhere = 0, 0, (), (), (), ()
         self.has_room = False
@@ -150,6 +152,8 @@ class Scope(Knowing):
             self.make_room()
         self.past = len(self.failed)
         site, is_beside = way_to(sys._getframe(2)) if self.host.run.is_saved else ([], False)
+        if self.pause is not None and self.host.run.is_saved:
+            self._pause_again(self.pause, is_beside)
         line = line_of(self, sys._getframe(2)) if is_beside else None
         here = asking.here(self, site, line)
         place = asking.next_place(self, key, value, is_beside=is_beside)
@@ -169,8 +173,19 @@ class Scope(Knowing):
             (question,) = origin.beside((question,))
             with in_turn:
                 self.beside = (*self.beside, question)
+        else:
+            self.own = (question,)
         self.pause = GraphInterrupt((question,))
         raise self.pause
+
+    def _pause_again(self, pause: GraphInterrupt, is_beside: bool) -> None:
+        """A pause is on its way, or was caught: what is asked in a `finally:`, say, the task comes to once that is
+        answered."""
+        if sys.exc_info()[1] is pause:
+            raise pause
+        if self.own is not None and not is_beside:
+            self.pause = GraphInterrupt(self.own)
+            raise self.pause
 
     # Calling
 

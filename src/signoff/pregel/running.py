@@ -105,6 +105,8 @@ def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
     parent.show_life()
     if finish.status != "done":
         parent.pause = GraphInterrupt(finish.questions)
+        if not host.is_beside:
+            parent.own = finish.questions
         raise parent.pause
     if host.run.is_saved and host.run.durability == "exit":
         finish.values = apart(finish.values)  # which is stored only later, as it was returned
