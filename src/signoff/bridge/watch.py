@@ -162,7 +162,8 @@ class Watch:
         from langchain_core.callbacks.manager import AsyncCallbackManagerForToolRun, CallbackManagerForToolRun
 
         scope = self.scope
-        reason = outcome.error or scope.led_by or outcome.signal or GraphInterrupt(outcome.questions or ())
+        signal = scope.led_by or outcome.signal or GraphInterrupt(outcome.questions or ())
+        reason = signal if outcome.error is None else outcome.error
         kind: Any = AsyncCallbackManagerForToolRun if self.is_async else CallbackManagerForToolRun
         handlers = self.attempt.inheritable_handlers
         for id, around in self.tools.left_in(scope.task.shown_ns):

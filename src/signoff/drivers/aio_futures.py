@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import InvalidStateError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._loops import begun, hear
+from signoff.drivers.telling import TellingFuture
 from signoff.errors import GraphBubbleUp, InvalidInput
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class CallFuture(asyncio.Future[Any]):
         super().cancel()
 
 
-class ThreadFuture(Future[Any]):
+class ThreadFuture(TellingFuture):
     """The result of a call for a sync node, which waits for it in its thread."""
 
     is_given_up = False

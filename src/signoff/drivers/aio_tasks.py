@@ -73,7 +73,9 @@ async def _come_out(
     steps = attempt(task, program, scope)
     next(steps)  # asks for the call that was made already
     try:
-        outcome = await adrive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+        outcome = await adrive(
+            steps, scope.perform, lambda: steps.send(output) if failure is None else steps.throw(failure)
+        )
         return scope.come_to(outcome)
     finally:
         failure = None  # an error that its own traceback leads to is not freed at once
@@ -84,7 +86,7 @@ async def late_outcome(scope: "AsyncScope", function: "asyncio.Future[Any]") -> 
     token = _scope.running.set(scope)
     failure = scope.led_by if scope.is_at_edges else function.exception()
     try:
-        output = scope.output if scope.is_at_edges else None if failure else function.result()
+        output = scope.output if scope.is_at_edges else function.result() if failure is None else None
         return await _come_out(scope.task, scope.host.run.program, scope, output, failure)
     except (asyncio.CancelledError, GraphBubbleUp):
         return None  # nothing is tried again, and no call begins any more

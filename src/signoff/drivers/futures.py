@@ -9,9 +9,10 @@ from typing import Any
 
 from signoff._locks import Lock
 from signoff.drivers.soon import start_soon
+from signoff.drivers.telling import TellingFuture
 
 
-class CallFuture(Future[Any]):
+class CallFuture(TellingFuture):
     """The result of a call. Whoever waits for a call that no thread has begun with runs it on the spot.
 
     Most calls are waited for right where they were made, and nobody else ever looks. So what other threads would wait
@@ -103,7 +104,7 @@ class CallInTurn(CallFuture):
     """
 
     def result(self, timeout: float | None = None) -> Any:
-        return self._result if self.has_result else Future.result(self, timeout)
+        return self._result if self.has_result else TellingFuture.result(self, timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
         return Future.exception(self, timeout)

@@ -268,7 +268,7 @@ class Scope(Knowing):
                 self.fail(outcome.task.id, outcome.error, is_known=outcome.is_known)
             if self.made is not None:
                 self.made.fail(outcome.task)
-            future.set_exception(outcome.error or outcome.signal)
+            future.set_exception(outcome.cause)
 
     def hear_of(self, error: BaseException | None) -> None:
         """Hear what a call has ended with. If the saver has failed, that is no failure of the task."""

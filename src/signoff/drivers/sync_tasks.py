@@ -91,7 +91,7 @@ def _run_bare(task: Task, program: Program, scope: "SyncScope") -> Outcome:
     steps = attempt(task, program, scope)
     next(steps)  # asks for the call that was made already
     try:
-        outcome = drive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+        outcome = drive(steps, scope.perform, lambda: steps.send(output) if failure is None else steps.throw(failure))
         return scope.come_to(outcome)
     finally:
         failure = None  # an error that its own traceback leads to is not freed at once

@@ -148,7 +148,8 @@ def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
     First what ends a run by itself: an answer that was not handed over is taken back then, and asked again.
     """
     for outcome in sorted(filter(is_fatal, outcomes), key=lambda one: one.signal is None):
-        raise outcome.signal or outcome.error or AssertionError("an outcome without a cause")
+        assert outcome.cause is not None, "what is fatal has a cause"
+        raise outcome.cause
     return [handler_task(outcome.task, outcome.error) for outcome in outcomes if is_handled(outcome)]
 
 

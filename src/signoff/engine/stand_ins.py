@@ -34,7 +34,7 @@ def stood_in(run: Run, state: State, tasks: Sequence[Task], updates: Sequence[St
         run.answers = given
     for outcome in outcomes:
         if not outcome.is_done:
-            raise outcome.error or outcome.signal or _asking(outcome)
+            raise _asking(outcome) if outcome.cause is None else outcome.cause
     return sorted(outcomes, key=lambda outcome: stand_ins.index(outcome.task))
 
 

@@ -222,6 +222,11 @@ class Outcome:
     def is_paused(self) -> bool:
         return self.questions is not None
 
+    @property
+    def cause(self) -> BaseException | None:
+        """What the task has ended with that is no result. An exception may be false, as one that holds no items is."""
+        return self.signal if self.error is None else self.error
+
 
 def names_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     """The nodes whose tasks came out, each once."""

@@ -73,7 +73,8 @@ class Nests:
         course, run = self._runs.pop(ended.namespace)
         run.status, run.error = ended.status, ended.error
         if ended.status == "failed" or error is not None:
-            error = error or SubgraphFailed(f"The nested graph {run.graph_name!r} failed: {ended.error}")
+            failed = SubgraphFailed(f"The nested graph {run.graph_name!r} failed: {ended.error}")
+            error = failed if error is None else error
             yield from course.fail(error)
         else:
             yield from course.end()

@@ -141,7 +141,7 @@ class Router:
                 yield Settle(transformer, calls_off=self.stopped is not None)
                 yield Tell(transformer, "finalize")
             except Exception as failure:
-                error = error or failure
+                error = failure if error is None else error
         for channel in self._channels():
             channel.close() if error is None else channel.fail(error)
         if error is not None:

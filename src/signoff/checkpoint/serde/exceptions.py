@@ -94,7 +94,7 @@ def decode_exception(payload: bytes, load: Load, find: Callable[[str], type | No
     error = _rebuild(cls, expect(load(args), list))
     if error is not None and attributes is not None:
         _set_attributes(error, expect(load(attributes), dict))
-    return error or stand_in
+    return stand_in if error is None else error
 
 
 def _rebuild(cls: type[BaseException], args: list[Any]) -> BaseException | None:
