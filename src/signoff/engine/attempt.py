@@ -206,11 +206,13 @@ def _ways(task: Task, program: Program, scope: Any, came_to: Sequence[Write]) ->
     """Where the conditional edges lead. They see the state as this task leaves it, and all that it has written."""
     is_kept = is_kept_at_edges(program, scope, came_to)
     output = scope.output if isinstance(scope.output, dict) else told_in(program, came_to)
-    ahead = outside(preview, program, task.values, came_to)
     ways: list[Write] = []
+    is_apart, given = program.has_code_between, (program, task.values, came_to)
+    ahead = outside(preview, *given) if is_apart else preview(*given)
+    place = ahead, task.step, scope.host.run.stop
     try:
         for branch in task.node.branches:
-            seen = outside(branch.read, ahead, task.step, scope.host.run.stop)
+            seen = outside(branch.read, *place) if is_apart else branch.read(*place)
             if branch.sees_result and type(seen) is dict:
                 seen = {**output, **seen}
             timeout = task.timeout if branch.path.afunc is not None else None

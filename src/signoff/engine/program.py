@@ -160,6 +160,10 @@ class Program:
     """Channels whose values are left out of every checkpoint."""
     meddling: frozenset[str] = frozenset()
     """Channels whose reducers may change what is in a stored list in place, beside what they add to it."""
+    builds_states: bool = False
+    """Whether types of states make objects of what its nodes read, or managed values make up some of it."""
+    has_code_between: bool = field(init=False)
+    """Whether code of the user's may run between its nodes: a reducer, or the type of a state."""
     start: Node | None = field(init=False)
     """The virtual node that takes the input; None in a graph whose input goes straight to its channels."""
     is_simple: bool = field(init=False)
@@ -200,6 +204,7 @@ class Program:
         self.flags = frozenset(name for name in self.fleeting if _takes_last(self.channels[name]))
         self.unsaved = frozenset(name for name, channel in self.channels.items() if not channel.is_saved)
         self.meddling = frozenset(name for name, channel in self.channels.items() if channel.meddles)
+        self.has_code_between = self.builds_states or bool(self.meddling)
         self.deferred = tuple(name for name, channel in self.channels.items() if _is_deferred(channel))
         self.is_simple = not (self.opaque or self.deferred or self.pauses_branch)
         self.initial = {

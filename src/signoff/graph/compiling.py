@@ -68,6 +68,7 @@ def program_of(graph: Description, name: str, *, pauses_branch: bool = False) ->
         check_input=input_check(graph.types.input, name),
         check_update=update_check(frozenset(state_channels)),
         made_once=made_once(schemas, state_channels),
+        builds_states=any(schema.builds for schema in schemas),
         map_command=completing(
             state_channels, partial(_command_writes, frozenset(state_channels), frozenset(graph.nodes))
         ),

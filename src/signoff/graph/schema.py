@@ -50,6 +50,11 @@ class Schema:
         """Whether the state is one bare value and not a mapping."""
         return is_root(self.channels)
 
+    @property
+    def builds(self) -> bool:
+        """Whether more than the values of its channels is made for whoever reads it."""
+        return bool(self.managed) or builder_of(self.type) is not None
+
     def reader(self) -> Reader:
         """What makes the input of a node out of the values."""
         if self.is_root:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -> Steps[Finish]:
     """The procedure of a run. A pause in a nested one goes on as a pause of the task around it."""
     steps = run_thread(host.run, input)
-    if host.parent is not None or _scope.running.get() is not None:
+    has_code_between = host.run.program.has_code_between or bool(host.run.terms.caches)
+    if has_code_between and (host.parent is not None or _scope.running.get() is not None):
         steps = _between_tasks(steps)
     if host.context is None and graph.context_schema is not None:
         steps = _without_context(graph, steps)

@@ -39,7 +39,9 @@ class Sweeper:
 
         with self._lock:
             if self._done is None or self._done.done() or self._stop.is_set():
-                self._stop, self._done = stop, done = threading.Event(), Future()
+                done: Future[None] = Future()
+                stop = threading.Event()
+                self._stop, self._done = stop, done
                 done.add_done_callback(lambda _: stop.set())  # somebody may cancel it
                 arguments = (self._store, interval_s, stop, done)
                 self._thread = threading.Thread(target=_sweep, args=arguments, name="ttl-sweeper", daemon=True)
