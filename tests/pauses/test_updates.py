@@ -65,6 +65,46 @@ def test_an_update_as_a_node_whose_edge_asks_is_refused_and_changes_nothing(open
     assert "told" not in app.get_state().values["log"]
 
 
+def two_that_lead_elsewhere():
+    graph = beside(one=asking("one?"), two=asking("two?"))
+    for name in ("one", "two"):
+        graph.add_node(f"after {name}", Works().node(f"after {name}")).add_edge(name, f"after {name}")
+    return graph
+
+
+@pytest.mark.parametrize("as_node", [None, "two"])
+def test_an_update_that_names_a_task_comes_as_its_node(open_app, as_node):
+    app = open_app(two_that_lead_elsewhere())
+    app.invoke(NEW)
+    _, two = app.get_state().tasks
+    app.update_state({"log": ["told"]}, as_node=as_node, task_id=two.id)
+    assert app.get_state().next == ("after two",)
+    assert app.invoke(None)["log"] == ["told", "after two"]
+
+
+def test_an_update_that_names_a_task_of_another_node_is_refused_and_changes_nothing(open_app):
+    app = open_app(two_that_lead_elsewhere())
+    app.invoke(NEW)
+    asked = app.ids()
+    _, two = app.get_state().tasks
+    with pytest.raises(InvalidUpdateError, match=f"'{two.id}' is one of 'two', not of 'one'"):
+        app.update_state({"log": ["told"]}, as_node="one", task_id=two.id)
+    assert app.ids() == asked
+    assert app.get_state().values == {"log": []}
+
+
+def test_a_task_that_an_update_at_an_old_checkpoint_names_does_not_tell_again_what_it_told(open_app):
+    def telling(name):
+        return lambda state: {"log": [interrupt(f"{name}?", update={"log": [f"{name} asks"]})]}
+
+    app = open_app(beside(one=telling("one"), two=telling("two")))
+    app.invoke(NEW)
+    old = app.get_state()
+    app.invoke(Command(resume=dict.fromkeys(app.ids().values(), "yes")))
+    branch = app.update_state({"log": ["told"]}, old.config, task_id=old.tasks[1].id)
+    assert app.get_state(branch).values["log"] == ["two asks", "told"]
+
+
 @pytest.mark.parametrize("says", ["which way?", "which way with {}?"])
 def test_an_answer_that_an_edge_was_given_is_for_an_update_as_its_node_if_the_edge_asks_the_same(open_app, says):
     graph = beside(ask=Works().node("ask"), other=asking("other?")).add_node("after", Works().node("after"))

@@ -69,7 +69,7 @@ def restore(
     """The state to begin with, what the caller wrote on top of it included. The run learns what its tasks came to.
 
     begins_anew: whether the tasks run from their start again, and tell the state again what they tell as they ask;
-    but not those of some nodes.
+    but not some of them, by their nodes or ids.
     """
     if saved is None:
         first_id = "" if run.is_saved else _unsaved_id(run)
@@ -93,10 +93,10 @@ def restore(
     return state
 
 
-def _told_by(run: Run, state: State, known: Pending, nodes: Sequence[str | None]) -> set[str]:
-    """The ids of what tasks of some nodes told as they asked."""
+def _told_by(run: Run, state: State, known: Pending, who: Sequence[str | None]) -> set[str]:
+    """The ids of what some tasks, by their nodes or ids, told as they asked."""
     tasks = with_handlers(all_due(run.program, state, known), known)
-    return {id for task in tasks if task.name in nodes for id in told_by(known, task)}
+    return {id for task in tasks if task.name in who or task.id in who for id in told_by(known, task)}
 
 
 def _unsaved_id(run: Run) -> str:

@@ -39,20 +39,30 @@ def stood_in(run: Run, state: State, tasks: Sequence[Task], updates: Sequence[St
 
 
 def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate) -> Task:
-    """A task whose function returns the values of an update, in the place of the first pending one of its node."""
-    name = update.as_node or _last_writer(run, state)
-    place = next(
-        (task for task in tasks if task.id == update.task_id or (not update.task_id and task.name == name)),
-        None,
-    )
-    if update.task_id and place is None:
-        raise TaskNotFound(f"No task {update.task_id!r} is pending. Pending are: {[task.id for task in tasks]}.")
+    """A task whose function returns the values of an update, in the place of a pending one of its node: of the first,
+    or of the one that the update names."""
+    place = _named(tasks, update) if update.task_id else None
+    name = place.name if place is not None else update.as_node or _last_writer(run, state)
+    place = place or next((task for task in tasks if task.name == name), None)
     node = _returning(run.program.nodes[name], update.values)
     if place is not None:
         task = place.retargeted(node, place.path)
         task.id = place.id
         return task
     return Task(node, None, (PULL, name), (), state)
+
+
+def _named(tasks: Sequence[Task], update: StateUpdate) -> Task:
+    """The pending task that an update names."""
+    task = next((task for task in tasks if task.id == update.task_id), None)
+    if task is None:
+        raise TaskNotFound(f"No task {update.task_id!r} is pending. Pending are: {[task.id for task in tasks]}.")
+    if update.as_node not in (None, task.name):
+        raise InvalidUpdateError(
+            f"Task {task.id!r} is one of {task.name!r}, not of {update.as_node!r}. Leave out as_node, "
+            f"or take the id of a task of {update.as_node!r} from get_state(config).tasks."
+        )
+    return task
 
 
 def _returning(node: Node, values: Any) -> Node:

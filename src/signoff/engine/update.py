@@ -60,7 +60,7 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: 
     # Read after the thread was looked at: if another run comes in between, all of it is read again.
     around = yield from look_around(saved)
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
-    state = yield from _beginning(run, saved, [update.as_node for update in supersteps[0]])
+    state = yield from _beginning(run, saved, supersteps[0])
     if run.known is not None and around.answers and not _is_old(run, state):
         run.known.answers |= answers_of(run.known, with_handlers(_due(run, state), run.known), around.answers)
     for updates in supersteps:
@@ -95,12 +95,13 @@ def _see_turn(run: Run, saved: CheckpointTuple) -> Steps[None]:
     run.left = () if run.stands else left_behind(pending.by_task(head.pending_writes))
 
 
-def _beginning(run: Run, saved: CheckpointTuple | None, come_as: Sequence[str | None]) -> Steps[State]:
-    """The state that the first group of updates finds; `come_as` says as whom these come."""
-    first = come_as[0]
+def _beginning(run: Run, saved: CheckpointTuple | None, updates: Sequence[StateUpdate]) -> Steps[State]:
+    """The state that the first group of updates finds."""
+    first = updates[0].as_node
     is_past = saved is not None and _is_at_old(run, saved.checkpoint["id"])
     # What tasks told as they asked there, they tell again if they ask again. Whom somebody stands in for does not.
-    state = restore(run, saved, begins_anew=is_past and first not in (END, INPUT), but_not=come_as)
+    stand_ins = [update.task_id or update.as_node for update in updates]
+    state = restore(run, saved, begins_anew=is_past and first not in (END, INPUT), but_not=stand_ins)
     if saved is None:
         if first != INPUT:
             state.step += 1  # as after an input
