@@ -7,11 +7,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
 from typing import Annotated, Any
 
 import pytest
 import requests
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
@@ -1760,6 +1762,23 @@ def test_another_answer_to_a_question_that_has_one_is_refused(is_async):
     theirs, ours = both(program, is_async)
     assert theirs == [{"log": ["yes"]}] * 2
     assert ours == ["fails: RuntimeError", {"log": ["yes"]}]  # AlreadyAnswered
+
+
+def test_a_message_that_a_node_streams():
+    """In LangGraph it is not there."""
+
+    def program(lib):
+        model = GenericFakeChatModel(messages=iter([AIMessage("Dear Ana")]))
+
+        def write(state):
+            return {"messages": [reduce(operator.add, model.stream("Write!"))]}
+
+        run = lib.app(lib.graph(lib.MessagesState, write, edges="START>write")).followed({"messages": []})
+        yield [[*message.text] for message in run.messages]
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs == [[]]
+    assert ours == [[["Dear", " ", "Ana"]]]
 
 
 def test_a_nested_graph_cannot_be_aborted_alone():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from signoff import _scope
 from signoff.bridge.internal_calls import is_internal
+from signoff.bridge.telling import Tellings
 from signoff.bridge.writing import too_old
 from signoff.config import shown_tags
 from signoff.constants import TAG_NOSTREAM
@@ -43,6 +44,7 @@ def _handler_class() -> Any:
             self.sink = sink
             self.running: dict[Any, dict[str, Any]] = {}
             """The metadata of the model calls under way that are to be shown."""
+            self.tellings = Tellings(sink)
 
         def tap_output_aiter(self, run_id: Any, output: Any) -> Any:
             return output
@@ -51,40 +53,43 @@ def _handler_class() -> Any:
             return output
 
         def on_chat_model_start(
-            self,
-            serialized: Any,
-            messages: Any,
-            *,
-            run_id: Any,
-            tags: Any = None,
-            metadata: Any = None,
-            **_: Any,
+            self, serialized: Any, messages: Any, *, run_id: Any, tags: Any = None, metadata: Any = None, **_: Any
         ) -> None:
             if metadata and TAG_NOSTREAM not in (tags or ()):
                 shown = shown_tags(tags)
                 self.running[run_id] = {**metadata, "tags": shown} if shown else metadata
+                self.tellings.begin(run_id, place_of(metadata), self.running[run_id])
 
         def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: Any, **_: Any) -> None:
             message = getattr(chunk, "message", None)
             if run_id in self.running and message is not None:
                 message.id = message.id or f"run-{run_id}"
                 self._show(message, self.running[run_id], is_token=True)
+                self.tellings.chunk(run_id, chunk)
+
+        def on_stream_event(self, event: Any, *, run_id: Any, **_: Any) -> None:
+            self.tellings.event(run_id, event)
 
         def on_llm_end(self, response: Any, *, run_id: Any, **_: Any) -> None:
-            metadata = self.running.pop(run_id, None)
-            if metadata is None or not response.generations or not response.generations[0]:
-                return
-            message = getattr(response.generations[0][0], "message", None)
-            if message is not None:
+            metadata, message = self.running.pop(run_id, None), _message_in(response)
+            if metadata is not None and message is not None:
+                self.tellings.end(run_id, message)
                 self._show(message, metadata)
 
         def on_llm_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
             self.running.pop(run_id, None)
+            self.tellings.break_off(run_id)
 
         def _show(self, message: Any, metadata: dict[str, Any], is_token: bool = False) -> None:
             self.sink.send_message(place_of(metadata), message, metadata, is_token=is_token)
 
     return MessageHandler
+
+
+def _message_in(response: Any) -> Any:
+    """The message that a model has come to, if it has."""
+    generations = response.generations and response.generations[0]
+    return getattr(generations[0], "message", None) if generations else None
 
 
 @cache
@@ -97,26 +102,9 @@ def _event_handler_class() -> Any:
     class EventHandler(_handler_class(), _V2StreamingCallbackHandler):  # type: ignore[misc]
         """Follows chat models by the events that each of them makes of its message."""
 
-        def __init__(self, sink: "Sink") -> None:
-            super().__init__(sink)
-            self.told: set[Any] = set()
-            """The model calls that have told of their message."""
-
         def on_chat_model_start(self, serialized: Any, messages: Any, *, metadata: Any = None, **more: Any) -> None:
             if not is_internal(metadata):
                 super().on_chat_model_start(serialized, messages, metadata=metadata, **more)
-
-        def on_stream_event(self, event: dict[str, Any], *, run_id: Any, **_: Any) -> None:
-            metadata = self.running.get(run_id)
-            if metadata is not None:
-                self.told.add(run_id)
-                self.sink.send_event(place_of(metadata), event, {**metadata, "run_id": str(run_id)})
-
-        def on_llm_end(self, response: Any, *, run_id: Any, **more: Any) -> None:
-            if run_id in self.told and response.generations and response.generations[0]:
-                self.told.discard(run_id)
-                self.sink.note_events(getattr(response.generations[0][0], "message", None))
-            super().on_llm_end(response, run_id=run_id, **more)
 
     return EventHandler
 

@@ -68,6 +68,10 @@ class Sink:
             if is_wanted and (sink._is_news(message) or is_token):
                 sink.push((ns, "messages", (message, metadata)))
 
+    def wants_events(self, ns: tuple[str, ...]) -> bool:
+        """Whether any reader wants what chat models tell of their messages at a place."""
+        return any(sink.with_events and sink._takes(ns, "messages") for sink in self._all())
+
     def send_event(self, ns: tuple[str, ...], event: dict[str, Any], metadata: Any) -> None:
         """Show what a chat model tells of a message, to the readers that want it so."""
         for sink in self._all():
@@ -77,7 +81,7 @@ class Sink:
     def note_events(self, message: Any) -> None:
         """A message is no news for those who have got its events."""
         for sink in self._all():
-            if sink.with_events and message is not None:
+            if sink.with_events:
                 sink._is_news(message)
 
     def come_from(self, ns: tuple[str, ...], forms: Any) -> None:

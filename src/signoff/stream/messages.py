@@ -34,7 +34,7 @@ class MessagesTransformer(Joined):
         told, metadata = event["params"]["data"]
         if isinstance(told, dict):
             self._write(told, str(metadata.get("run_id", "")), metadata.get("langgraph_node"))
-        elif told.type not in ("tool", "AIMessageChunk"):
+        elif told.type != "tool":
             self._show_whole(told, metadata.get("langgraph_node"))
         return True
 
