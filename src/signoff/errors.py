@@ -33,6 +33,7 @@ Exception
     ├── GraphRecursionError  the run used up its steps (also a RecursionError)
     ├── GraphDrained         the run stopped early because it was asked to; it can be continued
     ├── SubgraphFailed       a nested graph was read whose task has failed (also a RuntimeError)
+    ├── MessageFailed        a message was read whose model did not write it to its end (also a RuntimeError)
     ├── StreamAborted        the output of a run was asked for that was stopped before its end
     ├── NodeTimeoutError     a node ran or idled longer than its TimeoutPolicy allows
     ├── NodeCancelledError   a node was cancelled from inside
@@ -78,6 +79,7 @@ __all__ = [
     "GraphRecursionError",
     "GraphDrained",
     "SubgraphFailed",
+    "MessageFailed",
     "StreamAborted",
     "NodeTimeoutError",
     "NodeCancelledError",
@@ -202,6 +204,10 @@ class GraphDrained(SignoffError):
 
 class SubgraphFailed(SignoffError, RuntimeError):
     """A nested graph was read whose task has failed. The run around it may have gone on."""
+
+
+class MessageFailed(SignoffError, RuntimeError):
+    """A message was read whose model did not write it to its end. The run may have gone on."""
 
 
 class StreamAborted(SignoffError):

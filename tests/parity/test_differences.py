@@ -14,7 +14,8 @@ import pytest
 import requests
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.tools import tool
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from pydantic import BaseModel
@@ -1779,6 +1780,34 @@ def test_a_message_that_a_node_streams():
     theirs, ours = both(program, is_async=False)
     assert theirs == [[]]
     assert ours == [[["Dear", " ", "Ana"]]]
+
+
+def test_a_message_whose_model_fails_says_so_at_once():
+    """In LangGraph it ends with the run, by an error about the stream."""
+
+    class Broken(GenericFakeChatModel):
+        def _stream(self, *args, **kwargs):
+            yield ChatGenerationChunk(message=AIMessageChunk("Dear"))
+            raise Boom("no words left")
+
+    def program(lib):
+        def write(state):
+            try:
+                Broken(messages=iter([])).invoke("Write!")
+            except Boom:
+                return {"messages": [HumanMessage("Ask Ana.", id="1")]}
+
+        run = lib.app(lib.graph(lib.MessagesState, write, edges="START>write")).followed({"messages": []})
+        message = next(messages := iter(run.messages))
+        try:
+            yield message.output
+        except RuntimeError as error:
+            yield str(error).split(":")[0]
+        yield [str(later.text) for later in messages]
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs == ["Stream finished without producing a message", ["Ask Ana."]]
+    assert ours == ["The model did not write this message to its end", ["Ask Ana."]]
 
 
 def test_a_nested_graph_cannot_be_aborted_alone():

@@ -1,6 +1,7 @@
 """The messages of runs that are followed: whoever writes one, and whatever becomes of it."""
 
 import asyncio
+import contextlib
 import threading
 
 import pytest
@@ -8,6 +9,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
 
+from signoff.errors import MessageFailed
 from signoff.graph import START, MessagesState, StateGraph
 
 
@@ -148,3 +150,66 @@ def test_a_message_that_a_node_has_put_together_itself_is_followed_too(is_async)
         return write(state)
 
     assert read(app_of(write, awrite, is_async), is_async) == [(["Dear Ana"], "Dear Ana")]
+
+
+@WAYS
+@EAGER
+@pytest.mark.parametrize("is_streamed", [False, True], ids=["invoked", "streamed"])
+def test_a_message_whose_model_fails_says_so_while_the_run_goes_on(is_streamed, is_eager, is_async):
+    broken = Writer(words=["Dear ", "Ana ", ValueError("no words left")], is_eager=is_eager)
+    whole = Writer(is_eager=is_eager)
+
+    def write(state):
+        try:
+            list(broken.stream("Write!")) if is_streamed else broken.invoke("Write!")
+        except ValueError:
+            return {"messages": [whole.invoke("Write!")]}
+
+    async def awrite(state):
+        try:
+            [chunk async for chunk in broken.astream("Write!")] if is_streamed else await broken.ainvoke("Write!")
+        except ValueError:
+            return {"messages": [await whole.ainvoke("Write!")]}
+
+    (words, error), written = read(app_of(write, awrite, is_async), is_async)
+    assert words == ["Dear ", "Ana "]
+    assert type(error) is MessageFailed
+    assert "no words left" in str(error)
+    assert written == (whole.words, "Dear Ana and Bo")
+
+
+@WAYS
+def test_so_does_one_whose_node_reads_no_further(is_async):
+    model = Writer()
+
+    def write(state):
+        for _ in model.stream("Write!"):
+            break
+
+    async def awrite(state):
+        chunks = model.astream("Write!")
+        async for _ in chunks:
+            break
+        await chunks.aclose()
+
+    ((words, error),) = read(app_of(write, awrite, is_async), is_async)
+    assert words == ["Dear "]
+    assert type(error) is MessageFailed
+
+
+def test_a_failed_message_ends_in_the_events_of_the_run():
+    def write(state):
+        with contextlib.suppress(ValueError):
+            Writer(words=["Dear ", ValueError("no words left")]).invoke("Write!")
+
+    run = app_of(write, None, False).stream_events({"messages": []}, version="v3")
+    told = [event["params"]["data"][0] for event in run if event["method"] == "messages"]
+    assert told[-1] == {"event": "error", "message": "no words left"}
+
+
+def test_a_model_that_fails_before_its_first_word_has_written_no_message():
+    def write(state):
+        with contextlib.suppress(ValueError):
+            Writer(words=[ValueError("no words left")]).invoke("Write!")
+
+    assert read(app_of(write, None, False), is_async=False) == []

@@ -78,7 +78,7 @@ def _handler_class() -> Any:
 
         def on_llm_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
             self.running.pop(run_id, None)
-            self.tellings.break_off(run_id)
+            self.tellings.break_off(run_id, error)
 
         def _show(self, message: Any, metadata: dict[str, Any], is_token: bool = False) -> None:
             self.sink.send_message(place_of(metadata), message, metadata, is_token=is_token)

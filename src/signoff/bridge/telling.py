@@ -43,9 +43,11 @@ class Tellings:
         if telling is not None and telling.end():
             self.sink.note_events(message)
 
-    def break_off(self, run_id: Any) -> None:
-        """It has failed."""
-        self._under_way.pop(run_id, None)
+    def break_off(self, run_id: Any, error: BaseException) -> None:
+        """It has failed, or nobody wants the rest."""
+        telling = self._under_way.pop(run_id, None)
+        if telling is not None:
+            telling.break_off(str(error) or type(error).__name__)
 
 
 class _Telling:
@@ -76,14 +78,25 @@ class _Telling:
             self._put_in(None)
         return self._has_own or self._making is not None
 
+    def break_off(self, why: str) -> None:
+        """No more of it will be written. Says so, if there is any."""
+        if not self._has_own and self._first is not None:
+            self._begun().close()
+        if self._has_own or self._making is not None:
+            self._send({"event": "error", "message": why})
+
     def _put_in(self, chunk: Any) -> None:
         """Have the events made of a chunk, or of the end, which is None."""
+        with suppress(StopIteration):
+            self._begun().send(chunk)
+
+    def _begun(self) -> Coroutine[Any, Any, None]:
+        """What makes the events. It has got the first chunk."""
         if self._making is None:
             self._making = _make(self._send)
             self._making.send(None)
             self._making.send(self._first)
-        with suppress(StopIteration):
-            self._making.send(chunk)
+        return self._making
 
 
 async def _make(send: Callable[[Event], None]) -> None:

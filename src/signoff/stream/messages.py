@@ -3,6 +3,7 @@
 from typing import Any
 
 from signoff.bridge.writing import write_whole, written
+from signoff.errors import MessageFailed
 from signoff.stream.events import ProtocolEvent
 from signoff.stream.stream_channel import StreamChannel
 from signoff.stream.transformer import Joined
@@ -53,10 +54,14 @@ class MessagesTransformer(Joined):
         if told.get("event") == "message-start" and told.get("role") != "tool":
             self._open[run_id] = self._new(told.get("message_id"), node)
             self._channel.push(self._open[run_id])
-        if (message := self._open.get(run_id)) is not None:
+        if (message := self._open.get(run_id)) is None:
+            return
+        if told.get("event") == "error":
+            message.fail(_failed(told["message"]))
+        else:
             message.dispatch(told)
-            if told.get("event") == "message-finish":
-                del self._open[run_id]
+        if told.get("event") in ("message-finish", "error"):
+            del self._open[run_id]
 
     def _show_whole(self, message: Any, node: str | None) -> None:
         """A message that was not read while it was written: a node has returned it."""
@@ -68,3 +73,10 @@ class MessagesTransformer(Joined):
         router = self.router
         pull = router.apull if router.is_async else router.pull
         return written(message_id, node, is_async=router.is_async, pull=pull)
+
+
+def _failed(why: str) -> MessageFailed:
+    return MessageFailed(
+        f"The model did not write this message to its end: {why}. The run may have gone on, and had it written anew: "
+        "read on in run.messages, and take back what you have shown of this one."
+    )
