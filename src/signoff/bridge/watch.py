@@ -51,12 +51,17 @@ class Watch:
             raise
         if shows_messages:
             show_result(scope, outcome)
-        if self.tools.begun and (scope.led_by is not None or not outcome.is_done):
-            yield from self._end_tools(outcome)
-        yield from self._end(outcome)
+        try:
+            yield from self._end(outcome)
+        except Exception as error:
+            if not outcome.is_done:
+                raise
+            outcome.untold = error
         return outcome
 
     def _end(self, outcome: Outcome) -> Steps[None]:
+        if self.tools.begun and (self.scope.led_by is not None or not outcome.is_done):
+            yield from self._end_tools(outcome)
         policy = self.scope.task.node.trace
         if policy is not None and policy.process_outputs is not None and outcome.is_done:
             with self._unasked("The process_outputs"):

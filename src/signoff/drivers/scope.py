@@ -251,7 +251,9 @@ class Scope(Knowing):
 
     def outcome_to(self, future: Any, outcome: Outcome) -> None:
         """Hand the outcome of a call to its future."""
-        if outcome.is_done:
+        if outcome.untold is not None:
+            future.set_exception(outcome.untold)
+        elif outcome.is_done:
             future.set_result(returned(outcome))
         elif outcome.questions is not None:
             self.asides.extend([*outcome.asides, asking_call(outcome)])

@@ -93,7 +93,7 @@ class Driver:
             outcome = context.run(run_task, self.host, task, self._ended)
         except BaseException as error:  # SystemExit and the like end the run, not just this thread
             outcome = Outcome(task, signal=error)
-        if not outcome.is_done and self.host.max_concurrency is not None and ends_step(outcome):
+        if self.host.max_concurrency is not None and ends_step(outcome):
             self._forget_rest()
         self.events.put(outcome)
 

@@ -26,8 +26,8 @@ def is_handled(outcome: Outcome) -> bool:
 
 
 def is_fatal(outcome: Outcome) -> bool:
-    """Whether a task has failed, and nothing handles that."""
-    return not (outcome.is_done or outcome.is_paused or is_handled(outcome))
+    """Whether a task has failed, and nothing handles that, or whoever was to hear of it has."""
+    return outcome.untold is not None or not (outcome.is_done or outcome.is_paused or is_handled(outcome))
 
 
 def ends_step(outcome: Outcome) -> bool:

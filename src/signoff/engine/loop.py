@@ -48,7 +48,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
                 yield from on_the_way_out(error, call_off(run, state, ledger, tasks, {}, error))
                 raise
             ledger.came = state.checkpoint_id, outcomes
-            if not outcomes[0].is_done:
+            if not outcomes[0].is_done or outcomes[0].untold is not None:
                 outcomes = yield from take(run, state, ledger, outcomes[0])
         else:
             outcomes = yield from run_tasks(run, state, ledger, tasks)

@@ -127,14 +127,18 @@ def _keep(
     """
     if run.terms.caches:
         yield from remember(outcomes, run.known)
-    if run.is_saved and (running or waits or not all(outcome.is_done for outcome in settled.values())):
+    if run.is_saved and (running or waits or not all(map(_simply_finished, settled.values()))):
         is_last = (
             not running
             and not run.program.pauses_branch
-            and all(outcome.is_done or outcome.is_paused for outcome in settled.values())
+            and all(_simply_finished(outcome) or outcome.is_paused for outcome in settled.values())
         )
         kept = _with_recalled(outcomes, settled) if run.terms.caches else outcomes
         yield from _save(state, ledger, kept, ends=is_last)
+
+
+def _simply_finished(outcome: Outcome) -> bool:
+    return outcome.is_done and outcome.untold is None
 
 
 def _with_recalled(outcomes: Sequence[Outcome], settled: Settled) -> Sequence[Outcome]:

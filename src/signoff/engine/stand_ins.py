@@ -33,7 +33,7 @@ def stood_in(run: Run, state: State, tasks: Sequence[Task], updates: Sequence[St
     finally:
         run.answers = given
     for outcome in outcomes:
-        if not outcome.is_done:
+        if outcome.untold is not None or not outcome.is_done:
             raise _asking(outcome) if outcome.cause is None else outcome.cause
     return sorted(outcomes, key=lambda outcome: stand_ins.index(outcome.task))
 

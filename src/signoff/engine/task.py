@@ -182,7 +182,7 @@ class Outcome:
 
     __slots__ = (
         "asides", "beside", "came_to", "error", "is_cached", "is_done", "is_known", "is_saved", "questions", "signal",
-        "task", "writes",
+        "task", "untold", "writes",
     )  # fmt: skip
 
     came_to: Sequence[Write]
@@ -211,6 +211,8 @@ class Outcome:
         """What calls inside of it ask, if it failed or cannot go on."""
         self.signal = signal
         """What has to leave the run: a Command for the parent graph, once the step is over, or a drain from below."""
+        self.untold: Exception | None = None
+        """What somebody has failed with who was told of it. What the task came to counts; the run ends by this."""
         self.is_done = error is None and questions is None and signal is None
         self.is_cached = is_cached
         self.is_known = is_known
@@ -225,6 +227,8 @@ class Outcome:
     @property
     def cause(self) -> BaseException | None:
         """What the task has ended with that is no result. An exception may be false, as one that holds no items is."""
+        if self.untold is not None:
+            return self.untold
         return self.signal if self.error is None else self.error
 
 
