@@ -8,7 +8,7 @@ import redis.asyncio
 from redis.exceptions import NoScriptError
 
 from signoff._forks import left, watch
-from signoff._loops import Home, LoopNotRunning
+from signoff._loops import Home, LoopNotRunning, to_its_end
 from signoff._redis.allowed import asking, heard
 from signoff._redis.connection import RAW, Effect, checked_answers, in_utf8, options_for, parts_of
 from signoff._redis.effects import Ask, AskAll, Run, Script
@@ -73,7 +73,7 @@ class AsyncConnection:
         task = asyncio.current_task()
         before = task.cancelling() if task is not None else 0
         try:
-            found = await self._home.run(self._twice, effect)
+            found = await self._home.run(self._answered, effect)
             if task is not None and task.cancelling() > before:
                 raise asyncio.CancelledError  # the client swallows that now and then
             return found
@@ -89,10 +89,20 @@ class AsyncConnection:
             raise known from error
 
     async def close(self) -> None:
-        """Close the client if it was made here; one that was given is its owner's."""
+        """Close the client if it was made here; one that was given is its owner's.
+
+        What others just ask comes to its end: the client itself would break it off, and connect once more for it.
+        """
         if self._address is not None:
-            self._is_closed = True  # the client itself would connect once more, for good
-            await self.client.aclose()
+            self._is_closed = True
+            await to_its_end(self._drop_idle)
+
+    async def _answered(self, effect: Effect) -> Any:
+        try:
+            return await self._twice(effect)
+        finally:
+            if self._is_closed:  # by somebody else, while this was under way
+                await to_its_end(self._drop_idle)
 
     async def _twice(self, effect: Effect) -> Any:
         try:

@@ -78,18 +78,28 @@ class Connection:
         except BaseException:
             self._begin_anew()
             raise
+        finally:
+            if self._is_closed:  # by somebody else, while this was under way
+                self._let_go()
 
     def close(self) -> None:
-        """Close the client if it was made here; one that was given is its owner's."""
+        """Close the client if it was made here; one that was given is its owner's.
+
+        What others just ask comes to its end: the client itself would break it off, and connect once more for it.
+        """
         if self._address is not None:
-            self._is_closed = True  # the client itself would connect once more, for good
-            self.client.close()
+            self._is_closed = True
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Disconnect what nobody uses."""
+        for pool in _pools_of(self.client):
+            _drop_idle(pool)
 
     def _begin_anew(self) -> None:
         """A signal was heard, perhaps between a command and its answer: whoever had that connection next would take
         the answer for its own. Or the pool has lost count of one that it was about to give."""
-        for pool in _pools_of(self.client):
-            _drop_idle(pool)
+        self._let_go()
         if self._address is not None:
             self.client = _client_at(self._address)
         elif (lone := getattr(self.client, "connection", None)) is not None:
