@@ -213,3 +213,19 @@ def test_a_model_that_fails_before_its_first_word_has_written_no_message():
             Writer(words=[ValueError("no words left")]).invoke("Write!")
 
     assert read(app_of(write, None, False), is_async=False) == []
+
+
+def test_a_message_whose_rest_nobody_wants_troubles_no_event_loop():
+    held, troubles = [], []
+
+    async def write(state):
+        held.append(Writer().astream("Write!"))
+        await anext(held[0])
+        await anext(held[0])
+
+    async def program():
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: troubles.append(context))
+        await (await app_of(None, write, True).astream_events({"messages": []}, version="v3")).output()
+
+    asyncio.run(program())
+    assert troubles == []

@@ -1,7 +1,8 @@
 """What chat models tell of messages while they write them, in LangChain's events: their own, or made of chunks."""
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator
-from contextlib import suppress
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -94,9 +95,21 @@ class _Telling:
         """What makes the events. It has got the first chunk."""
         if self._making is None:
             self._making = _make(self._send)
-            self._making.send(None)
+            with _alone():
+                self._making.send(None)
             self._making.send(self._first)
         return self._making
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """No event loop looks after the async generators that begin in here: it would close them while they are at work."""
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
+    try:
+        yield
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
 
 
 async def _make(send: Callable[[Event], None]) -> None:
