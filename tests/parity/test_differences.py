@@ -1420,6 +1420,38 @@ def test_a_node_that_asks_has_ended_for_callbacks(is_async):
 
 
 @WAYS
+def test_a_node_that_a_callback_fails_to_hear_the_end_of_is_not_run_again(is_async):
+    """In LangGraph a retry_policy has it run again."""
+
+    class Deaf(BaseCallbackHandler):
+        raise_error = True
+        has_failed = False
+
+        def on_chain_end(self, outputs, **facts):
+            if not self.has_failed:
+                self.has_failed = True
+                raise Boom("cannot hear")
+
+    def program(lib):
+        ran = []
+
+        def work(state):
+            ran.append("work")
+            return {"log": ["done"]}
+
+        policy = lib.RetryPolicy(initial_interval=0.001, jitter=False, retry_on=Boom)
+        graph = lib.StateGraph(Log).add_node("work", work, retry_policy=policy).add_edge(lib.START, "work")
+        app = lib.saved(graph)
+        yield app.invoke({"log": []}, {**thread(), "callbacks": [Deaf()]}, fails="maybe")
+        yield app.invoke(None, thread())
+        yield ran
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["done"]}, {"log": ["done"]}, ["work", "work"]]
+    assert ours == ["fails: Boom: cannot hear", {"log": ["done"]}, ["work"]]
+
+
+@WAYS
 def test_a_join_that_a_deploy_has_brought_does_not_wait_for_nodes_that_have_run(is_async):
     """In LangGraph, what is behind it never runs."""
 
