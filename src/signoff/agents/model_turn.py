@@ -70,7 +70,7 @@ class ModelTurn:
         """What the model is called with, before middleware changes it."""
         return ModelRequest(
             model=self.model,
-            messages=messages,
+            messages=[*messages],  # a list of its own: what is added to it is for the model alone
             system_message=self.system,
             tools=list(self.tools),
             response_format=self.response_format,
@@ -85,7 +85,7 @@ class ModelTurn:
 
         messages: a conversation that is known to be complete.
         """
-        if request.messages is not messages:
+        if request.messages != messages:
             validate_chat_history(request.messages)
         strategy = settled(request.response_format, request.model, request.tools)
         system = [request.system_message] if request.system_message is not None else []

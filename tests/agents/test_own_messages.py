@@ -1,0 +1,47 @@
+"""What middleware adds: for the model alone, or for the thread, where each saying is a message of its own."""
+
+from typing import Any
+
+from langchain_core.messages import HumanMessage
+
+from signoff.agents import create_agent
+from signoff.agents.middleware import AgentMiddleware
+
+from .desk import USER, Desk, call, calls, scripted
+
+
+class Hinting(AgentMiddleware):
+    """Tells the model something in the list of the request itself."""
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        request.messages.append(HumanMessage("a hint"))
+        return handler(request)
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        request.messages.append(HumanMessage("a hint"))
+        return await handler(request)
+
+
+def texts(state: Any) -> list[str]:
+    return [message.text for message in state["messages"]]
+
+
+def test_what_a_wrapper_adds_to_the_messages_of_the_request_is_for_the_model_alone(open_in_all_ways, desk: Desk):
+    model = scripted(calls(call("look", name="ana")))
+    app = open_in_all_ways(lambda saver: create_agent(model, desk.tools, middleware=[Hinting()], checkpointer=saver))
+    done = app.invoke(USER)
+    assert [texts({"messages": seen})[-1] for seen in model.seen] == ["a hint", "a hint"]
+    assert texts(done) == texts(app.get_state().values) == ["hi", "", "found ana", "done"]
+
+
+def test_nor_does_the_state_of_the_request_have_it():
+    seen = []
+
+    class Looking(Hinting):
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            said = super().wrap_model_call(request, handler)
+            seen.append(texts(request.state))
+            return said
+
+    create_agent(scripted(), middleware=[Looking()]).invoke(USER)
+    assert seen == [["hi"]]
