@@ -2,12 +2,22 @@
 
 from typing import Any
 
+import pytest
 from langchain_core.messages import HumanMessage
 
 from signoff.agents import create_agent
-from signoff.agents.middleware import AgentMiddleware
+from signoff.agents.middleware import (
+    AgentMiddleware,
+    after_agent,
+    after_model,
+    before_agent,
+    before_model,
+)
+from signoff.types import Command, Overwrite
 
 from .desk import USER, Desk, call, calls, scripted
+
+HOOKS = [before_agent, before_model, after_model, after_agent]
 
 
 class Hinting(AgentMiddleware):
@@ -45,3 +55,23 @@ def test_nor_does_the_state_of_the_request_have_it():
 
     create_agent(scripted(), middleware=[Looking()]).invoke(USER)
     assert seen == [["hi"]]
+
+
+@pytest.mark.parametrize("kind", HOOKS)
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda one, state: {"messages": one},
+        lambda one, state: {"messages": [one]},
+        lambda one, state: {"messages": Overwrite([*state["messages"], one])},
+        lambda one, state: Command(update={"messages": [one]}),
+    ],
+)
+def test_what_a_hook_says_again_is_said_again(open_agent, kind, put):
+    reminder = HumanMessage("remember")
+    hook = kind(lambda state, runtime: put(reminder, state))
+    app = open_agent(lambda saver: create_agent(scripted(), middleware=[hook], checkpointer=saver))
+    app.invoke(USER)
+    app.invoke(USER)
+    assert texts(app.get_state().values).count("remember") == 2
+    assert reminder.id is None

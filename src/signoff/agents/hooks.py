@@ -14,6 +14,7 @@ from signoff.agents.changed_in_place import Newest
 from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.decorators import targets_of
 from signoff.agents.middleware.tracing import policy_of
+from signoff.agents.own_messages import with_own_messages
 from signoff.errors import InvalidUpdateError
 from signoff.prebuilt._invoking import runtime_of
 
@@ -65,7 +66,7 @@ def _action(name: str, sync: Any, aio: Any, targets: tuple[str, ...]) -> Any:
 
     def run(state: Any, runtime: Any) -> Any:
         newest = Newest(state)
-        update = checked(sync(state, runtime), name, targets)
+        update = with_own_messages(checked(sync(state, runtime), name, targets))
         return _jumping(newest.with_changed(update), state, targets)
 
     async def arun(state: Any, runtime: Any) -> Any:
@@ -73,7 +74,8 @@ def _action(name: str, sync: Any, aio: Any, targets: tuple[str, ...]) -> Any:
         update = aio(state, runtime)
         if not isawaitable(update):
             raise InvalidUpdateError(f"The async hook of {name!r} returned {update!r} at once. Write async def.")
-        return _jumping(newest.with_changed(checked(await update, name, targets)), state, targets)
+        update = with_own_messages(checked(await update, name, targets))
+        return _jumping(newest.with_changed(update), state, targets)
 
     if sync is not None and aio is not None:
         return _InBothWays(name, run, arun)
