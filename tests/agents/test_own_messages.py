@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import (
     AgentMiddleware,
+    ExtendedModelResponse,
+    ModelResponse,
     after_agent,
     after_model,
     before_agent,
@@ -18,6 +20,19 @@ from signoff.types import Command, Overwrite
 from .desk import USER, Desk, call, calls, scripted
 
 HOOKS = [before_agent, before_model, after_model, after_agent]
+
+
+class Wrapping(AgentMiddleware):
+    """Says something in the place of the model, or behind it."""
+
+    def __init__(self, say: Any) -> None:
+        self.say = say
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return self.say(request, handler(request))
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        return self.say(request, await handler(request))
 
 
 class Hinting(AgentMiddleware):
@@ -75,3 +90,46 @@ def test_what_a_hook_says_again_is_said_again(open_agent, kind, put):
     app.invoke(USER)
     assert texts(app.get_state().values).count("remember") == 2
     assert reminder.id is None
+
+
+SORRY = AIMessage("sorry")
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        lambda request, said: SORRY,
+        lambda request, said: ModelResponse([SORRY]),
+        lambda request, said: ModelResponse(SORRY),  # type: ignore[arg-type]
+        lambda request, said: ExtendedModelResponse(ModelResponse([SORRY])),
+        lambda request, said: ExtendedModelResponse(said, Command(update={"messages": [SORRY]})),
+    ],
+)
+def test_what_a_wrapper_says_again_is_said_again(open_in_all_ways, say):
+    app = open_in_all_ways(lambda saver: create_agent(scripted(), middleware=[Wrapping(say)], checkpointer=saver))
+    app.invoke(USER)
+    app.invoke(USER)
+    assert texts(app.get_state().values).count("sorry") == 2
+    assert texts(app.get_state().values)[-1] == "sorry"
+    assert SORRY.id is None
+
+
+def test_what_a_wrapper_has_kept_is_said_again(open_in_all_ways):
+    kept: list[Any] = []
+
+    def say(request: Any, said: Any) -> Any:
+        kept.append(said)
+        return kept[0]
+
+    app = open_in_all_ways(lambda saver: create_agent(scripted("one"), middleware=[Wrapping(say)], checkpointer=saver))
+    app.invoke(USER)
+    app.invoke(USER)
+    assert texts(app.get_state().values) == ["hi", "one", "hi", "one"]
+
+
+def test_a_wrapper_may_still_put_another_message_in_the_place_of_one_that_is_there(open_agent):
+    def say(request: Any, said: Any) -> Any:
+        return ModelResponse([HumanMessage("***", id=request.messages[0].id), *said.result])
+
+    app = open_agent(lambda saver: create_agent(scripted("one"), middleware=[Wrapping(say)], checkpointer=saver))
+    assert texts(app.invoke(USER)) == ["***", "one"]

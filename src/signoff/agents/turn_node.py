@@ -19,10 +19,11 @@ from signoff.agents.middleware.base import (
     overrides,
 )
 from signoff.agents.model_turn import ModelTurn
+from signoff.agents.own_messages import with_own_messages
 from signoff.engine.program import Node
 from signoff.errors import InvalidUpdateError
 from signoff.prebuilt._invoking import aperform, perform, scope_of
-from signoff.prebuilt.heard import is_overtaken
+from signoff.prebuilt.heard import is_overtaken, with_own_ids
 from signoff.prebuilt.tool_calls import adone, done, hidden, own_config
 from signoff.steps import Steps, adrive, drive
 
@@ -96,17 +97,25 @@ class TurnNode(Runnable[Any, Any]):
             theirs = told_of_langchains(response, "signoff.agents.middleware")
             told = theirs or f"{response!r}. Return what handler(request) gives, or an AIMessage."
             raise InvalidUpdateError(f"A wrap_model_call returned {told}")
-        changes: dict[str, Any] = {"messages": response.result}
+        said = _said_anew(response.result, messages) if self.wraps else response.result
+        changes: dict[str, Any] = {"messages": said}
         if messages is not state["messages"]:
-            changes["messages"] = Overwrite([*messages, *response.result])
+            changes["messages"] = Overwrite([*messages, *said])
         if self._may_answer(state) or response.structured_response is not None:
             changes["structured_response"] = response.structured_response
-        return [changes, *commands] if commands else changes
+        return [*map(with_own_messages, [changes, *commands])] if commands else with_own_messages(changes)
 
     def _may_answer(self, state: Any) -> bool:
         """Whether turns answer in a form, so that what an earlier one has answered is forgotten."""
         is_answered = bool(self.turn.middleware) and state.get("structured_response") is not None
         return is_answered or self.turn.response_format is not None
+
+
+def _said_anew(result: Any, messages: Sequence[Any]) -> list[Any]:
+    """What was said, as a message of this turn: a wrapper may say again what it has kept of another one."""
+    said = result if isinstance(result, list) else [result]
+    last = max((at for at, one in enumerate(said) if isinstance(one, AIMessage)), default=None)
+    return [with_own_ids(one, messages) if at == last else one for at, one in enumerate(said)]
 
 
 def wraps_model(middleware: AgentMiddleware[Any, Any]) -> bool:
