@@ -44,11 +44,14 @@ class ToolCallRequest:
 
 def to_be_wrapped(call: ToolCall) -> ToolCall:
     """A call whose arguments a wrapper may change in place: those in the message of the model stay as they were."""
+    return {**call, "args": _copied(call["args"])}
+
+
+def _copied(args: dict[str, Any]) -> dict[str, Any]:
     try:
-        args = deepcopy(call["args"])
-    except Exception:  # something in them cannot be copied, and is the wrapper's to leave alone
-        args = dict(call["args"])
-    return {**call, "args": args}
+        return deepcopy(args)
+    except Exception:  # something in them cannot be copied, and is to be left alone by whoever is given it
+        return dict(args)
 
 
 Answer = ToolMessage | Command[Any]
@@ -110,7 +113,8 @@ class MakesCalls:
 
     def _args(self, tool: BaseTool, wants: Injections, request: ToolCallRequest) -> dict[str, Any]:
         runtime = replace(request.runtime, state=request.state)
-        return injected(tool, wants, request.tool_call["args"], runtime, self.messages_key)
+        # Copies, since the tool may change them, too.
+        return injected(tool, wants, _copied(request.tool_call["args"]), runtime, self.messages_key)
 
     def _called(self, tool: BaseTool, args: dict[str, Any], request: ToolCallRequest, shape: Shape) -> Steps[Any]:
         """What the tool itself comes to, whatever the model is told of a failure."""
