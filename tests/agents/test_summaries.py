@@ -59,6 +59,27 @@ def test_what_is_kept_can_be_a_part_of_what_the_model_takes():
     assert len(middleware.parted(conversation(5))[1]) == 2
 
 
+def test_what_is_kept_is_found_with_few_counts():
+    counted: list[int] = []
+
+    def count(messages: Any) -> int:
+        counted.append(len(messages))
+        return len(messages)
+
+    middleware = SummarizationMiddleware(scripted(), trigger=("messages", 1), keep=("tokens", 100), token_counter=count)
+    old, kept = middleware.parted(conversation(5000))
+    assert (len(old), len(kept)) == (4900, 100)
+    assert len(counted) < 20
+
+
+@pytest.mark.parametrize(("tokens", "left"), [(1, 1), (4, 1), (5, 1), (9, 1), (10, 2), (24, 4), (25, 5), (1000, 5)])
+def test_as_much_is_kept_as_fits_and_the_last_message_anyway(tokens, left):
+    middleware = SummarizationMiddleware(
+        scripted(), trigger=("messages", 1), keep=("tokens", tokens), token_counter=lambda messages: 5 * len(messages)
+    )
+    assert len(middleware.parted(conversation(5))[1]) == left
+
+
 @pytest.mark.parametrize("named", [{"trigger": ("fraction", 0.5)}, {"keep": ("fraction", 0.5)}])
 def test_a_part_of_what_nobody_knows_is_refused(named):
     with pytest.raises(InvalidInput, match="max_input_tokens"):

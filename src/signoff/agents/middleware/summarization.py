@@ -1,5 +1,6 @@
 """Long histories are summarised: the old part of a conversation becomes one message."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Never, NoReturn
 from uuid import uuid4
@@ -139,8 +140,9 @@ class SummarizationMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, R
         kind, size = self.keep
         if kind == "messages":
             return max(len(messages) - int(size), 0)
-        fitting = (cut for cut in range(len(messages)) if self.part_counter(messages[cut:]) <= size)
-        return next(fitting, len(messages) - 1)
+        # The less there is, the fewer tokens it has: few places have to be tried.
+        cut = bisect_left(range(len(messages)), True, key=lambda cut: self.part_counter(messages[cut:]) <= size)
+        return min(cut, len(messages) - 1)
 
     def _write(self, given: Sequence[BaseMessage]) -> Any:
         return drive(self.retrying.tried(str), performing(lambda: self.writer.invoke(given, _call())))
