@@ -15,16 +15,17 @@ import requests
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
-from langchain_core.outputs import ChatGenerationChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType, TypedDict
 
+from prebuilt.models import ScriptedModel
 from signoff.errors import SignoffError
 
 from .harness import Boom, Library, observe, thread
-from .prebuilt import name
+from .prebuilt import agent, name
 from .states import Counted, Log, Plain, a, b, c, noting
 
 pytestmark = pytest.mark.parity
@@ -1980,3 +1981,23 @@ def test_a_conditional_edge_of_an_async_run_is_called_on_the_event_loop():
         yield lib.app(graph.add_conditional_edges("a", route, ["b", lib.END])).invoke({"log": []})
 
     assert both(program, is_async=True) == ([{"log": ["a", "b"]}], [{"log": ["a"]}])
+
+
+@WAYS
+def test_what_is_bound_to_the_model_of_an_agent_stays_bound_beside_its_tools(is_async):
+    """LangGraph tells the model inside of its tools, and leaves out what was bound to it."""
+
+    class Hearing(ScriptedModel):
+        def _generate(self, messages, stop=None, *args, **options):
+            return ChatResult(generations=[ChatGeneration(message=AIMessage(f"until {stop}"))])
+
+    @tool
+    def look() -> str:
+        """Look."""
+        return "nothing"
+
+    def program(lib):
+        app = agent(lib, Hearing().bind(stop=["END"]), [look])
+        yield app.invoke({"messages": [("user", "hi")]})["messages"][-1].text
+
+    assert both(program, is_async) == (["until None"], ["until ['END']"])

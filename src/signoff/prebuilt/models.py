@@ -16,6 +16,8 @@ from signoff.steps import Steps
 
 def with_tools(model: Any, tools: Sequence[Any], **settings: Any) -> Any:
     """A model that is told of tools."""
+    if _is_bound(model):
+        return _around(model, with_tools(model.bound, tools, **settings))
     try:
         return model.bind_tools(tools, **settings)
     except (NotImplementedError, AttributeError) as error:
@@ -32,6 +34,8 @@ def with_form(model: Any, settings: Mapping[str, Any]) -> Any:
 
     Its bind_tools() knows how its provider wants to be told; but an empty list of tools may be refused.
     """
+    if _is_bound(model):
+        return _around(model, with_form(model.bound, settings))
     try:
         bound = model.bind_tools([], **settings)
     except (NotImplementedError, AttributeError, ValueError):  # it has none, or wants tools
@@ -39,6 +43,18 @@ def with_form(model: Any, settings: Mapping[str, Any]) -> Any:
     if isinstance(bound, RunnableBinding) and bound.kwargs.get("tools") == []:
         return bound.bound.bind(**{key: value for key, value in bound.kwargs.items() if key != "tools"})
     return bound
+
+
+def _is_bound(model: Any) -> bool:
+    """Whether a model has settings that its bind_tools() would not hand on: it is that of the model inside."""
+    return isinstance(model, RunnableBinding) and not hasattr(type(model), "bind_tools")
+
+
+def _around(model: RunnableBinding[Any, Any], told: Any) -> Any:
+    """What a model inside was told, with what was bound to it before; what was said last counts."""
+    if not isinstance(told, RunnableBinding):
+        return model.model_copy(update={"bound": told})
+    return told.model_copy(update={"bound": model.model_copy(update={"bound": told.bound})})
 
 
 class StaticModel:

@@ -1,0 +1,90 @@
+"""What is bound to a model stays bound to it, whatever an agent tells it of tools and of the form of its answer."""
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatResult
+from pydantic import BaseModel, Field
+
+from signoff.agents import create_agent
+from signoff.agents.middleware import wrap_model_call
+from signoff.agents.structured_output import ProviderStrategy, ToolStrategy
+from signoff.prebuilt import create_react_agent
+
+from .models import ScriptedModel, call, calls
+
+USER: Any = {"messages": [("user", "hi")]}
+
+
+class Hearing(ScriptedModel):
+    """Notes how it is called."""
+
+    heard: list[dict[str, Any]] = Field(default_factory=list)
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **options: Any) -> ChatResult:
+        tools = [tool["function"]["name"] for tool in options.pop("tools", ())]
+        tags = sorted(run_manager.tags)
+        self.heard.append({"stop": stop, "tools": tools, "tags": tags, **options})
+        return super()._generate(messages)
+
+
+class Bare(Hearing):
+    """Takes no settings when it is told of tools."""
+
+    def bind_tools(self, tools: Any, **options: Any) -> Any:
+        return self
+
+
+class Answer(BaseModel):
+    """An answer."""
+
+    text: str
+
+
+def look(name: str) -> str:
+    """Look somebody up."""
+    return f"found {name}"
+
+
+@pytest.mark.parametrize("make", [create_agent, create_react_agent])
+@pytest.mark.parametrize("tools", [[], [look]])
+def test_what_is_bound_to_a_model_stays_beside_the_tools(make, tools, call_it):
+    model = Hearing(script=[AIMessage("done")])
+    call_it(make(model.bind(stop=["END"]).bind(temperature=1).with_config(tags=["mine"]), tools), USER)
+    (heard,) = model.heard
+    assert (heard["stop"], heard["temperature"], "mine" in heard["tags"]) == (["END"], 1, True)
+    assert heard["tools"] == [tool.__name__ for tool in tools]
+
+
+@pytest.mark.parametrize("make", [create_agent, create_react_agent])
+def test_so_it_does_if_the_model_needs_not_be_told(make, call_it):
+    model = Bare(script=[AIMessage("done")])
+    call_it(make(model.bind(stop=["END"]), [look]), USER)
+    assert model.heard[0]["stop"] == ["END"]
+
+
+def test_what_middleware_says_of_a_turn_goes_before_what_was_bound(call_it):
+    @wrap_model_call
+    def warmer(request: Any, handler: Any) -> Any:
+        return handler(request.override(model_settings={"temperature": 2}))
+
+    @wrap_model_call
+    async def awarmer(request: Any, handler: Any) -> Any:
+        return await handler(request.override(model_settings={"temperature": 2}))
+
+    warmer.awrap_model_call = awarmer.awrap_model_call
+    model = Hearing(script=[AIMessage("done")])
+    call_it(create_agent(model.bind(stop=["END"], temperature=1), [look], middleware=[warmer]), USER)
+    assert (model.heard[0]["stop"], model.heard[0]["temperature"]) == (["END"], 2)
+
+
+def test_what_is_bound_stays_beside_the_form_of_an_answer(call_it):
+    said = calls(call("Answer", text="yes"))
+    model = Hearing(script=[said])
+    call_it(create_agent(model.bind(stop=["END"]), response_format=ToolStrategy(Answer)), USER)
+    assert (model.heard[0]["stop"], model.heard[0]["tools"]) == (["END"], ["Answer"])
+    model = Hearing(script=[AIMessage('{"text": "yes"}')])
+    call_it(create_agent(model.bind(stop=["END"]), response_format=ProviderStrategy(Answer)), USER)
+    assert model.heard[0]["stop"] == ["END"]
+    assert "response_format" in model.heard[0]
