@@ -423,6 +423,74 @@ def test_what_a_schema_calls_its_definitions_is_not_taken_for_an_argument_of_tha
     assert inlined(schema) == {"properties": {"definitions": {"type": "integer"}}}
 
 
+TO: Any = {"type": "object", "properties": {"street": {"type": "string"}}, "required": ["street"]}
+REFERRING: dict[str, Any] = {
+    "definition": {"properties": {"to": {"$ref": "#/$defs/To"}}, "$defs": {"To": TO}},
+    "older definition": {"properties": {"to": {"$ref": "#/definitions/To"}}, "definitions": {"To": TO}},
+    "definition of all": {
+        "$ref": "#/$defs/All",
+        "$defs": {"All": {"properties": {"to": {"$ref": "#/$defs/To"}}}, "To": TO},
+    },
+    "another argument": {"properties": {"from": TO, "to": {"$ref": "#/properties/from"}}},
+    "part of a definition": {"properties": {"to": {"$ref": "#/$defs/Way/anyOf/0"}}, "$defs": {"Way": {"anyOf": [TO]}}},
+    "definition in one": {"properties": {"to": {"$ref": "#/$defs/A/$defs/To"}}, "$defs": {"A": {"$defs": {"To": TO}}}},
+    "odd name": {"properties": {"to": {"$ref": "#/$defs/To~1~0%5BA%5D"}}, "$defs": {"To/~[A]": TO}},
+    "one of several": {"allOf": [{"$ref": "#/$defs/All"}], "$defs": {"All": {"properties": {"to": TO}}}},
+    "note beside it": {"properties": {"to": {"$ref": "#/$defs/To", "description": "Who."}}, "$defs": {"To": TO}},
+    "rule beside it": {"properties": {"to": {"$ref": "#/$defs/To", "required": []}}, "$defs": {"To": TO}},
+    "argument of its name": {
+        "properties": {"$defs": {}, "$ref": {}, "to": {"$ref": "#/$defs/To"}},
+        "$defs": {"To": TO},
+    },
+}
+"""Schemas of one argument, as the tools of servers have them."""
+
+
+@pytest.mark.parametrize("of_policy", [False, True], ids=["of the tool", "of interrupt_on"])
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("kind", REFERRING)
+def test_arguments_whose_schema_refers_to_its_parts_are_edited(kind, mode, of_policy):
+    def send(**args: Any) -> str:
+        return f"sent {args}"
+
+    schema = {"type": "object", **REFERRING[kind]}
+    tool = StructuredTool(
+        name="send",
+        description="Send.",
+        args_schema={"type": "object", "additionalProperties": True} if of_policy else schema,
+        func=send,
+    )
+    watch = HumanInTheLoopMiddleware({"send": {"args_schema": schema} if of_policy else True}, interrupt_mode=mode)
+    model = scripted(calls(call("send", to={"street": "A"})))
+    app = create_agent(model, [tool], middleware=[watch], checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "1"}}
+
+    def answered(**args: Any) -> Any:
+        put = edit("send", **args)
+        return app.invoke(Command(resume=decide(put) if mode == "batched" else put), thread)
+
+    app.invoke(USER, thread)
+    for wrong in ({"to": {"street": 5}}, {"to": {}}, {"too": {"street": "B"}}):
+        with pytest.raises(InvalidAnswer):
+            answered(**wrong)
+    assert results(answered(to={"street": "B"}))["c1"].endswith("sent {'to': {'street': 'B'}}")
+
+
+def test_a_schema_that_holds_itself_or_refers_to_what_is_not_there_takes_anything_there():
+    nothing = {
+        "a": {"$ref": "#"},
+        "b": {"$ref": "#/nowhere"},
+        "c": {"$ref": "https://example.com"},
+        "d": {"$ref": "#d"},
+    }
+    assert inlined({"properties": nothing}) == {"properties": {name: {} for name in nothing}}
+
+
+def test_a_value_that_looks_like_a_reference_is_a_value():
+    schema = {"properties": {"a": {"enum": [{"$ref": "#"}], "default": {"$ref": "#"}, "const": {"$defs": 1}}}}
+    assert inlined(schema) == schema
+
+
 def noting(desk: Any) -> list[Any]:
     """Tools that are described in other ways than by their functions."""
 

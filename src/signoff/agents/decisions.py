@@ -1,9 +1,9 @@
 """Decisions: what a person may answer about calls of tools, as a form that is checked before the answer is taken."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from langchain_core.tools import BaseTool
 
@@ -106,7 +106,14 @@ def _action_schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[st
 
 def _closed(args_schema: dict[str, Any]) -> dict[str, Any]:
     """A schema that takes no other arguments than it names, unless it says that it does."""
-    return {"additionalProperties": False, **args_schema}
+    if _SEVERAL.isdisjoint(args_schema):
+        return {"additionalProperties": False, **args_schema}
+    # Behind them: what they find wrong with an argument is a better thing to be told of than what follows from it.
+    return {**args_schema, "unevaluatedProperties": args_schema.get("unevaluatedProperties", False)}
+
+
+_SEVERAL = {"allOf", "anyOf", "oneOf", "if", "dependentSchemas"}
+"""Where a schema has others that name arguments, too."""
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
@@ -134,25 +141,57 @@ def args_schema_of(tool: BaseTool | None) -> dict[str, Any]:
 
 
 def inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema with its definitions in the places where they are referred to; one that holds itself may be anything."""
-    # Older schemas have them under another name.
-    known = {**schema.get("definitions", {}), **schema.get("$defs", {})}
+    """A schema with what it refers to in the places where it does; one that holds itself may be anything."""
 
     def resolve(part: Any, inside: tuple[str, ...]) -> Any:
         if isinstance(part, list):
             return [resolve(item, inside) for item in part]
         if not isinstance(part, dict):
             return part
-        name = re.sub("^#/([$]defs|definitions)/", "", str(part.get("$ref", "")))
-        if name and name in inside:
-            return {}
-        if name in known:
-            rest = {key: value for key, value in part.items() if key != "$ref"}
-            return {**resolve(known[name], (*inside, name)), **resolve(rest, inside)}
-        return {key: resolve(value, inside) for key, value in part.items() if key != "$defs"}
+        own = {key: below(key, value, inside) for key, value in part.items() if key not in _OF_DOCUMENTS}
+        ref = own.pop("$ref", None)
+        if ref is None:
+            return own
+        return _together({} if ref in inside else resolve(_part_at(ref, schema), (*inside, ref)), own)
 
-    resolved: dict[str, Any] = resolve({key: part for key, part in schema.items() if key != "definitions"}, ())
+    def below(key: str, value: Any, inside: tuple[str, ...]) -> Any:
+        if key in _BY_NAME and isinstance(value, dict):
+            return {name: resolve(one, inside) for name, one in value.items()}
+        return value if key in _VALUES else resolve(value, inside)
+
+    resolved: dict[str, Any] = resolve(schema, ("#",))
     return resolved
+
+
+_OF_DOCUMENTS = ("$defs", "definitions", "$schema", "$id", "$anchor")
+"""What a schema has as a document of its own."""
+_VALUES = ("const", "enum", "default", "example", "examples")
+"""Where no schema is, but what is meant by it."""
+_BY_NAME = ("properties", "patternProperties", "dependentSchemas")
+"""Where schemas have names."""
+
+
+def _part_at(ref: str, schema: dict[str, Any]) -> Any:
+    """The part of a schema that is referred to. What is elsewhere, or nowhere, may be anything."""
+    document, *names = unquote(ref).split("/")
+    part: Any = schema if document == "#" else {}
+    for name in names:
+        name = name.replace("~1", "/").replace("~0", "~")
+        try:
+            part = part[int(name)] if isinstance(part, list) else part[name]
+        except (LookupError, TypeError, ValueError):
+            return {}
+    return part
+
+
+def _together(found: Any, own: dict[str, Any]) -> Any:
+    """What is referred to, and what is said beside it; notes for people take the place of those that are there."""
+    if isinstance(found, dict) and own.keys() <= _NOTES:
+        return {**found, **own}
+    return {"allOf": [found], **own}
+
+
+_NOTES = {"title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "$comment"}
 
 
 # What only the tool itself can say

@@ -16,7 +16,7 @@ from langchain_core.tools import BaseTool
 from signoff import _scope
 from signoff._annotations import code_of
 from signoff._words.questions import interrupt
-from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one, misfit
+from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one, inlined, misfit
 from signoff.agents.rules import StoredRule, holds
 from signoff.constants import CONF
 from signoff.drivers.asking import asker_id
@@ -137,7 +137,8 @@ class Gate:
         """A call as a person is asked about it."""
         call = request.tool_call
         policy = self.policies[call["name"]]
-        schema, preview = policy.args_schema or args_schema_of(request.tool), self._preview(request)
+        schema = inlined(policy.args_schema) if policy.args_schema else args_schema_of(request.tool)
+        preview = self._preview(request)
         return Proposal(call, policy.allowed, self._described(policy, request), schema, self.digest(request), preview)
 
     def _preview(self, request: ToolCallRequest) -> str | None:
