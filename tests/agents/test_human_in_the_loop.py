@@ -486,6 +486,15 @@ def test_a_schema_that_holds_itself_or_refers_to_what_is_not_there_takes_anythin
     assert inlined({"properties": nothing}) == {"properties": {name: {} for name in nothing}}
 
 
+def test_types_that_hold_each_other_are_shown_as_far_as_a_person_can_look():
+    several = {
+        str(one): {"properties": {str(other): {"$ref": f"#/$defs/{other}"} for other in range(12)}} for one in range(12)
+    }
+    shown = inlined({"properties": {"a": {"$ref": "#/$defs/0"}}, "$defs": several})
+    assert [*shown["properties"]["a"]["properties"]["1"]["properties"]["2"]["properties"]] == [*several]
+    assert len(str(shown)) < 200_000
+
+
 def test_a_value_that_looks_like_a_reference_is_a_value():
     schema = {"properties": {"a": {"enum": [{"$ref": "#"}], "default": {"$ref": "#"}, "const": {"$defs": 1}}}}
     assert inlined(schema) == schema

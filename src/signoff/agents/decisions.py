@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 from urllib.parse import unquote
 
@@ -141,7 +142,11 @@ def args_schema_of(tool: BaseTool | None) -> dict[str, Any]:
 
 
 def inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema with what it refers to in the places where it does; one that holds itself may be anything."""
+    """A schema with what it refers to in the places where it does; one that holds itself may be anything.
+
+    So may what is referred to in more places than a person could look at: of types that hold each other, that is.
+    """
+    places = count()
 
     def resolve(part: Any, inside: tuple[str, ...]) -> Any:
         if isinstance(part, list):
@@ -152,7 +157,8 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
         ref = own.pop("$ref", None)
         if ref is None:
             return own
-        return _together({} if ref in inside else resolve(_part_at(ref, schema), (*inside, ref)), own)
+        is_open = ref in inside or next(places) >= _MOST_PLACES
+        return _together({} if is_open else resolve(_part_at(ref, schema), (*inside, ref)), own)
 
     def below(key: str, value: Any, inside: tuple[str, ...]) -> Any:
         if key in _BY_NAME and isinstance(value, dict):
@@ -163,6 +169,7 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
+_MOST_PLACES = 1000
 _OF_DOCUMENTS = ("$defs", "definitions", "$schema", "$id", "$anchor")
 """What a schema has as a document of its own."""
 _VALUES = ("const", "enum", "default", "example", "examples")
