@@ -486,6 +486,42 @@ def test_a_schema_that_holds_itself_or_refers_to_what_is_not_there_takes_anythin
     assert inlined({"properties": nothing}) == {"properties": {name: {} for name in nothing}}
 
 
+@pytest.mark.parametrize(
+    "draft",
+    [
+        {},
+        {"$schema": "http://json-schema.org/draft-07/schema#"},
+        {"$schema": "http://json-schema.org/draft-04/schema#"},
+    ],
+)
+@pytest.mark.parametrize(
+    ("schema", "good", "wrong"),
+    [
+        ({"type": "array", "items": [{"type": "integer"}, {"type": "string"}]}, [1, "a", None], ["a", "a"]),
+        ({"type": "array", "items": [{"type": "integer"}], "additionalItems": False}, [1], [1, 2]),
+        ({"type": "array", "items": [{"type": "integer"}], "additionalItems": {"type": "string"}}, [1, "a"], [1, 2]),
+        ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, 1, 0),
+        ({"type": "integer", "maximum": 9, "exclusiveMaximum": True}, 8, 9),
+        ({"type": "integer", "minimum": 0, "exclusiveMinimum": False, "exclusiveMaximum": True}, 0, -1),
+    ],
+)
+def test_arguments_whose_schema_is_of_an_older_draft_are_edited(schema, good, wrong, draft):
+    tool = StructuredTool(
+        name="note",
+        description="Note.",
+        args_schema={**draft, "type": "object", "properties": {"text": schema}},
+        func=lambda text: f"noted {text}",
+    )
+    model = scripted(calls(call("note", text=good)))
+    app = create_agent(model, [tool], interrupt_on={"note": True}, checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    app.invoke(USER, thread)
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume=decide(edit("note", text=wrong))), thread)
+    done = app.invoke(Command(resume=decide(edit("note", text=good))), thread)
+    assert results(done)["c1"].endswith(f"noted {good}")
+
+
 def test_types_that_hold_each_other_are_shown_as_far_as_a_person_can_look():
     several = {
         str(one): {"properties": {str(other): {"$ref": f"#/$defs/{other}"} for other in range(12)}} for one in range(12)

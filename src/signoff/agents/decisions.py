@@ -153,7 +153,8 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
             return [resolve(item, inside) for item in part]
         if not isinstance(part, dict):
             return part
-        own = {key: below(key, value, inside) for key, value in part.items() if key not in _OF_DOCUMENTS}
+        known = {key: below(key, value, inside) for key, value in part.items() if key not in _OF_DOCUMENTS}
+        own = _in_todays_words(known)
         ref = own.pop("$ref", None)
         if ref is None:
             return own
@@ -176,6 +177,17 @@ _VALUES = ("const", "enum", "default", "example", "examples")
 """Where no schema is, but what is meant by it."""
 _BY_NAME = ("properties", "patternProperties", "dependentSchemas")
 """Where schemas have names."""
+
+
+def _in_todays_words(part: dict[str, Any]) -> dict[str, Any]:
+    """A schema that may be of an older draft, as many servers have them: a tuple, or a limit that is none itself."""
+    today = dict(part)
+    if isinstance(part.get("items"), list):
+        today |= {"prefixItems": part["items"], "items": today.pop("additionalItems", True)}
+    for word, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if isinstance(part.get(word), bool) and today.pop(word) and limit in part:
+            today[word] = today.pop(limit)
+    return today
 
 
 def _part_at(ref: str, schema: dict[str, Any]) -> Any:
