@@ -1,5 +1,6 @@
 """Where the files of a deep agent are, and what it cannot reach."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -297,6 +298,40 @@ def test_links_in_a_circle_and_to_nothing_are_not_listed(folder):
     (folder.root / "b").symlink_to(folder.root / "a")
     (folder.root / "c").symlink_to(folder.root / "gone")
     assert list(folder.paths()) == ["/text"]
+
+
+def test_names_that_are_no_text_leave_the_others_listed_and_found(open_agent, folder):
+    root = os.fsencode(folder.root)
+    os.mkdir(os.path.join(root, b"d\xff"))
+    for name in (b"a.txt", b"b\xe9.txt", b"d\xff/c.txt"):
+        with open(os.path.join(root, name), "w") as file:
+            file.write("word")
+    searches = [call("ls", "c1"), call("glob", "c2", pattern="**/*.txt"), call("grep", "c3", pattern="word")]
+    app = open_agent(lambda saver: create_deep_agent(scripted(calls(*searches)), backend=folder, checkpointer=saver))
+    app.invoke(USER)
+    assert results(app.get_state().values) == {"c1": "/a.txt", "c2": "/a.txt", "c3": "/a.txt:1:word"}
+
+
+def test_folders_that_nobody_may_look_into_leave_the_others_listed_and_found(folder, monkeypatch):
+    folder.write("/a.txt", "word")
+    folder.write("/shut/b.txt", "word")
+    (folder.root / "shut" / "link").symlink_to(folder.root / "a.txt")
+    lstat, stat = os.lstat, os.stat
+
+    def refusing(real):
+        def looked(path, *args, **options):
+            if "shut/" in os.fsdecode(path):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+            return real(path, *args, **options)
+
+        return looked
+
+    # The superuser may look into it all the same.
+    monkeypatch.setattr(os, "lstat", refusing(lstat))
+    monkeypatch.setattr(os, "stat", refusing(stat))
+    node = ToolNode(file_tools(folder))
+    searches = calls(call("ls", "c1"), call("glob", "c2", pattern="*.txt"), call("grep", "c3", pattern="word"))
+    assert results(node.invoke({"messages": [searches]})) == {"c1": "/a.txt", "c2": "/a.txt", "c3": "/a.txt:1:word"}
 
 
 def test_folders_behind_links_are_not_listed(folder):

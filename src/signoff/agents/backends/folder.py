@@ -54,14 +54,13 @@ class FolderBackend:
         # Links to folders are not followed: they may lead out, or in circles.
         for folder, _, names in os.walk(self.root, followlinks=False):
             found += [Path(folder, name) for name in names]
-        yield from sorted("/" + path.relative_to(self.root).as_posix() for path in found if self._is_inside(path))
+        inside = ("/" + path.relative_to(self.root).as_posix() for path in found if self._is_inside(path))
+        yield from sorted(filter(_is_text, inside))
 
     def _is_inside(self, path: Path) -> bool:
-        if not path.is_symlink():
-            return True
         try:
-            return self.root in path.resolve(strict=True).parents
-        except (OSError, RuntimeError):  # it leads nowhere, or in a circle
+            return not path.is_symlink() or self.root in path.resolve(strict=True).parents
+        except (OSError, RuntimeError):  # nobody may look at it, or it leads nowhere, or in a circle
             return False
 
     def has(self, path: str) -> bool:
@@ -106,6 +105,15 @@ class FolderBackend:
             changed = replaced(plain, old, new, everywhere)
             # The model does not see how lines end, so nobody has said yes to other ends.
             return self.write(path, changed.replace("\n", "\r\n") if "\r\n" in text else changed)
+
+
+def _is_text(path: str) -> bool:
+    """Whether a path can be told to a model: the bytes of a name may be no text."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _replace(place: Path, data: bytes) -> None:
