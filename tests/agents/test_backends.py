@@ -247,6 +247,20 @@ def test_two_versions_of_one_file_are_both_kept():
     assert files == {"/a": "1", "/a.1": "I", "/a.2": "eins"}
 
 
+def test_what_was_deleted_elsewhere_goes_unless_it_has_changed_here():
+    given = {"/a": "one", "/b": "two"}
+    deleted = changed_files(given, {"/b": "two"})
+    assert merge_files(given, deleted) == merge_files({"/b": "two"}, deleted) == {"/b": "two"}
+    assert merge_files({"/a": "1", "/b": "two"}, deleted) == {"/a": "1", "/b": "two"}
+
+
+def test_what_was_changed_elsewhere_and_deleted_here_is_kept():
+    given = {"/a": "one"}
+    deleted, changed = changed_files(given, {}), changed_files(given, {"/a": "1"})
+    assert merge_files(merge_files(given, deleted), changed) == {"/a": "1"}
+    assert merge_files(merge_files(given, changed), deleted) == {"/a": "1"}
+
+
 # A folder that it cannot leave
 
 

@@ -1,11 +1,11 @@
 """A subagent goes on where it was, whatever a person changes around the call that it works for; and what it answers."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
-from langchain_core.tools import tool
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, tool
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
@@ -181,3 +181,45 @@ def test_a_graph_that_ends_without_an_answer_is_no_subagent(graph):
     agent = create_deep_agent(scripted(calls(TASK)), subagents=[subagent])
     with pytest.raises(InvalidInput, match="'payer' ended without messages, and its last one is its answer"):
         agent.invoke(USER)
+
+
+@tool
+def delete(path: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
+    """Delete a file."""
+    return Command(update={"files": {path: None}, "messages": [ToolMessage("deleted", tool_call_id=tool_call_id)]})
+
+
+def cleaner(kind: str) -> Any:
+    """A subagent that deletes one file and writes another."""
+    cleans = scripted(calls(call("delete", "s1", path="/a"), call("write_file", "s2", file_path="/c", content="3")))
+    if kind == "declared":
+        return {"tools": [delete], "model": cleans}
+    return {"runnable": create_deep_agent(cleans, [delete])}
+
+
+@pytest.mark.parametrize("kind", ["declared", "compiled"])
+def test_what_a_subagent_has_deleted_is_deleted(open_in_all_ways, kind):
+    one = {"name": "cleaner", "description": "cleans", **cleaner(kind)}
+    wanted = calls(call("task", description="clean", subagent_type="cleaner"))
+    app = open_in_all_ways(lambda saver: create_deep_agent(scripted(wanted), subagents=[one], checkpointer=saver))
+    app.invoke({**USER, "files": {"/a": "1", "/b": "2"}})
+    assert app.get_state().values["files"] == {"/b": "2", "/c": "3"}
+
+
+class Written(TypedDict):
+    messages: list[Any]
+    files: dict[str, str]
+
+
+class Silent(TypedDict):
+    messages: list[Any]
+
+
+@pytest.mark.parametrize(("output", "left"), [(Written, {"/a": "1", "/c": "3"}), (Silent, {"/a": "1"})])
+def test_a_graph_that_names_only_what_it_has_written_has_deleted_nothing(output, left):
+    graph = StateGraph(Written, output_schema=output)
+    graph.add_node("work", lambda state: {"files": {"/c": "3"}, "messages": [AIMessage("done")]})
+    one: Any = {"name": "writer", "description": "writes", "runnable": graph.add_edge(START, "work").compile()}
+    wanted = calls(call("task", description="write", subagent_type="writer"))
+    agent = create_deep_agent(scripted(wanted), subagents=[one])
+    assert agent.invoke({**USER, "files": {"/a": "1"}})["files"] == left

@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from typing_extensions import TypedDict
 
 from signoff._words.commands import Command
-from signoff.agents.backends.state import changed_files
+from signoff.agents.backends.state import changed_files, keeps_files
 from signoff.agents.gate import AGENTS
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
@@ -105,11 +105,16 @@ def _ended(agent: Any, result: Any, name: str, runtime: ToolRuntime) -> Any:
             "messages, and let it end with one."
         )
     message = ToolMessage(_answer(result), tool_call_id=runtime.tool_call_id)
-    files = changed_files(runtime.state.get("files"), result.get("files"))
+    files = _changed_files(agent, runtime.state.get("files") or {}, result.get("files"))
     # Not from its messages, in which anything may stand: only the gate of an agent writes rules into its state.
     made = (result.get("approval_rules") if telling_rules(agent) else None) or {}
     more = {"files": files, "approval_rules": made}
     return Command(update={**{key: value for key, value in more.items() if value}, "messages": [message]})
+
+
+def _changed_files(agent: Any, given: Mapping[str, str], left: Mapping[str, str] | None) -> dict[str, Any]:
+    """What a subagent has changed in the files. A graph of another kind may name those alone that it has written."""
+    return changed_files(given, left if left is None or keeps_files(agent) else {**given, **left})
 
 
 def _answer(result: Mapping[str, Any]) -> str:

@@ -43,20 +43,35 @@ def _edited(files: Mapping[str, str], path: str, old: str, new: str, everywhere:
         ) from error
 
 
-def _bring(files: dict[str, str], path: str, was: str | None, text: str) -> None:
-    """Put a file where it belongs that was changed elsewhere; beside the one that is there, if that changed too."""
+def _bring(files: dict[str, str], path: str, was: str | None, text: str | None) -> None:
+    """Put a file where it belongs that was changed elsewhere; beside the one that is there, if that changed too.
+
+    One that was deleted elsewhere goes, unless it has changed.
+    """
+    if text is None:
+        if files.get(path) == was:
+            files.pop(path, None)
+        return
     place, number = path, 1
-    while files.get(place) not in (was, text):
+    while place in files and files[place] not in (was, text):
         place, number, was = f"{path}.{number}", number + 1, None
     files[place] = text
 
 
 def changed_files(before: Mapping[str, str] | None, after: Mapping[str, str] | None) -> dict[str, Any]:
-    """What somebody has changed in files, as changes that do not undo those of others."""
+    """What somebody has changed in files, or deleted, as changes that do not undo those of others."""
     known = before or {}
-    return {
-        path: {"was": known.get(path), "is": text} for path, text in (after or {}).items() if text != known.get(path)
-    }
+    if after is None:
+        return {}
+    paths = [*after, *(path for path in known if path not in after)]
+    pairs = ((path, known.get(path), after.get(path)) for path in paths)
+    return {path: {"was": was, "is": text} for path, was, text in pairs if text != was}
+
+
+def keeps_files(agent: Any) -> bool:
+    """Whether the files of an agent are kept as here, so that what it does not have any more was deleted."""
+    channel = getattr(getattr(agent, "program", None), "channels", {}).get("files")
+    return getattr(channel, "operator", None) is merge_files
 
 
 def replaced(text: str, old: str, new: str, everywhere: bool) -> str:
