@@ -21,7 +21,7 @@ from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType, TypedDict
 
-from prebuilt.models import ScriptedModel
+from prebuilt.models import ScriptedModel, call, calls, scripted
 from signoff.errors import SignoffError
 
 from .harness import Boom, Library, observe, thread
@@ -2001,3 +2001,20 @@ def test_what_is_bound_to_the_model_of_an_agent_stays_bound_beside_its_tools(is_
         yield app.invoke({"messages": [("user", "hi")]})["messages"][-1].text
 
     assert both(program, is_async) == (["until None"], ["until ['END']"])
+
+
+@WAYS
+def test_what_a_tool_changes_in_its_arguments_is_not_in_the_message_of_the_model(is_async):
+    """LangGraph hands the tool what is in the message."""
+
+    @tool
+    def sort(pages: Any) -> str:
+        """Sort pages."""
+        pages.append("cover")
+        return "sorted"
+
+    def program(lib):
+        app = agent(lib, scripted(calls(call("sort", pages=[]))), [sort])
+        yield app.invoke({"messages": [("user", "hi")]})["messages"][1].tool_calls[0]["args"]
+
+    assert both(program, is_async) == ([{"pages": ["cover"]}], [{"pages": []}])
