@@ -80,6 +80,7 @@ def test_nor_does_the_state_of_the_request_have_it():
         lambda one, state: {"messages": [one]},
         lambda one, state: {"messages": Overwrite([*state["messages"], one])},
         lambda one, state: Command(update={"messages": [one]}),
+        lambda one, state: [Command(update={"messages": [one]})],
     ],
 )
 def test_what_a_hook_says_again_is_said_again(open_agent, kind, put):

@@ -15,6 +15,8 @@ def with_own_messages(update: Any) -> Any:
 
     Else what is said again, in another turn or thread, would take the place of what was said before.
     """
+    if isinstance(update, list):
+        return [with_own_messages(one) for one in update]
     if isinstance(update, Command):
         return replace(update, update=with_own_messages(update.update))
     if not isinstance(update, dict) or "messages" not in update:

@@ -103,7 +103,7 @@ class TurnNode(Runnable[Any, Any]):
             changes["messages"] = Overwrite([*messages, *said])
         if self._may_answer(state) or response.structured_response is not None:
             changes["structured_response"] = response.structured_response
-        return [*map(with_own_messages, [changes, *commands])] if commands else with_own_messages(changes)
+        return with_own_messages([changes, *commands] if commands else changes)
 
     def _may_answer(self, state: Any) -> bool:
         """Whether turns answer in a form, so that what an earlier one has answered is forgotten."""
