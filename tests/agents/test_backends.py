@@ -326,6 +326,24 @@ def test_names_that_are_no_text_leave_the_others_listed_and_found(open_agent, fo
     assert results(app.get_state().values) == {"c1": "/a.txt", "c2": "/a.txt", "c3": "/a.txt:1:word"}
 
 
+def test_a_file_that_goes_while_it_is_looked_for_leaves_the_others_found(folder, monkeypatch):
+    folder.write("/a.txt", "word")
+    folder.write("/b.txt", "word")
+    is_file = Path.is_file
+
+    def seen_for_the_last_time(path: Path) -> bool:
+        found = is_file(path)
+        if path.name == "a.txt":
+            path.unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(Path, "is_file", seen_for_the_last_time)
+    node = ToolNode(file_tools(folder))
+    assert results(node.invoke({"messages": [calls(call("grep", pattern="word"))]})) == {"c1": "/b.txt:1:word"}
+    with pytest.raises(FileError):
+        folder.read("/a.txt")
+
+
 def test_folders_that_nobody_may_look_into_leave_the_others_listed_and_found(folder, monkeypatch):
     folder.write("/a.txt", "word")
     folder.write("/shut/b.txt", "word")

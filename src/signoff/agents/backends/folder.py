@@ -74,10 +74,11 @@ class FolderBackend:
         place = self.place(path)
         if not place.is_file():
             raise FileError(f"There is no file {path!r}. See what there is with ls or glob.")
-        if place.stat().st_size > self.max_bytes:
-            raise FileError(f"The file {path!r} has {place.stat().st_size} bytes, more than {self.max_bytes}.")
         try:
             with _telling(path), self._turn:
+                size = place.stat().st_size
+                if size > self.max_bytes:
+                    raise FileError(f"The file {path!r} has {size} bytes, more than {self.max_bytes}.")
                 return place.read_bytes().decode("utf-8")
         except UnicodeDecodeError as error:
             raise FileError(f"The file {path!r} is not text in UTF-8.") from error
