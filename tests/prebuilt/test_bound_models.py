@@ -88,3 +88,18 @@ def test_what_is_bound_stays_beside_the_form_of_an_answer(call_it):
     call_it(create_agent(model.bind(stop=["END"]), response_format=ProviderStrategy(Answer)), USER)
     assert model.heard[0]["stop"] == ["END"]
     assert "response_format" in model.heard[0]
+
+
+@pytest.mark.parametrize("form", [None, ToolStrategy(Answer), ProviderStrategy(Answer)])
+def test_tools_that_are_bound_to_a_model_and_the_choice_among_them_make_room_for_those_of_an_agent(form, call_it):
+    bound = Hearing(script=[AIMessage('{"text": "yes"}')]).bind_tools([other], tool_choice="other").bind(stop=["END"])
+    call_it(create_agent(bound, [look], response_format=form), USER)
+    (heard,) = bound.bound.heard
+    assert heard["tools"] == ["look", *(["Answer"] if isinstance(form, ToolStrategy) else [])]
+    assert heard.get("tool_choice") in (None, "any")
+    assert heard["stop"] == ["END"]
+
+
+def other(name: str) -> str:
+    """Look somewhere else."""
+    return f"nothing of {name}"

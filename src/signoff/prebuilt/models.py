@@ -52,9 +52,12 @@ def _is_bound(model: Any) -> bool:
 
 def _around(model: RunnableBinding[Any, Any], told: Any) -> Any:
     """What a model inside was told, with what was bound to it before; what was said last counts."""
+    # Tools make room, and so does a choice among them: the agent tells the model of its own.
+    left = {"tools", "tool_choice"} if "tools" in model.kwargs else set()
+    kwargs = {key: value for key, value in model.kwargs.items() if key not in left}
     if not isinstance(told, RunnableBinding):
-        return model.model_copy(update={"bound": told})
-    return told.model_copy(update={"bound": model.model_copy(update={"bound": told.bound})})
+        return model.model_copy(update={"bound": told, "kwargs": kwargs})
+    return told.model_copy(update={"bound": model.model_copy(update={"bound": told.bound, "kwargs": kwargs})})
 
 
 class StaticModel:
