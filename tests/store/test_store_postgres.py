@@ -66,6 +66,15 @@ def test_a_database_of_a_newer_version_is_left_alone(postgres_url, conn):
         store.put(NS, "k", {"v": 1})
 
 
+def test_nothing_is_compiled_for_a_put_that_is_the_first_of_its_lane(postgres_url, conn):
+    """To read a table through is taken for costly there, and what is costly is compiled: a put took 150 ms."""
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        store.setup()
+    functions = "SELECT proconfig FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
+    [[settings]] = conn.execute(f"{functions} AND 'enable_seqscan=off' = ANY (proconfig)").fetchall()
+    assert "jit=off" in settings
+
+
 PUTTING = """
 import sys
 from signoff.store.postgres import PostgresStore
