@@ -316,6 +316,13 @@ def test_an_answer_comes_from_stdin(signoff, asked):
     assert signoff("answer", asked, "--json", stdin='{"ok": [1, 2]}').json["answer"] == {"ok": [1, 2]}
 
 
+@pytest.mark.parametrize(("text", "answer"), [('{"ok": false}', {"ok": False}), ("no", "no")])
+@pytest.mark.parametrize("given", ["@answer.json", "-"])
+def test_a_mark_at_the_beginning_of_a_text_is_no_part_of_it(signoff, asked, folder, given, text, answer):
+    (folder / "answer.json").write_text(text, encoding="utf-8-sig")
+    assert signoff("answer", asked, given, "--json", stdin=f"\ufeff{text}").json["answer"] == answer
+
+
 @pytest.mark.parametrize("text", ["NaN", "-Infinity", "[1, NaN]"])
 def test_a_text_that_is_no_json_is_a_text(signoff, asked, text):
     done = signoff("answer", asked, "--json", "--", text)

@@ -90,6 +90,11 @@ def test_a_table_of_apps_that_is_none_is_told_in_one_line(signoff, folder, table
     assert signoff("graph", APP).code == DONE, "an app that is named by its place needs no table"
 
 
+def test_a_mark_at_the_beginning_of_a_table_of_apps_is_no_part_of_it(signoff, folder):
+    (folder / "langgraph.json").write_text(json.dumps({"graphs": {"a": APP}}), encoding="utf-8-sig")
+    assert signoff("graph", "a").code == DONE
+
+
 @pytest.mark.parametrize("table", [{}, {"graphs": None}, {"graphs": {}}, {"path": None}])
 def test_a_table_without_apps_has_none(signoff, folder, table):
     (folder / "langgraph.json").write_text(json.dumps(table))

@@ -144,7 +144,7 @@ def test_arguments_are_edited_in_the_editor_and_can_be_mended(run, folder):
         "count.write_text(count.read_text() + 'x' if count.exists() else 'x')\n"
         "text = file.read_text()\n"
         "mended = text.replace('Astoria', 'Bristol').rstrip('}') + '}'\n"
-        "file.write_text(text + '}' if count.read_text() == 'x' else mended)\n"
+        "file.write_text(text + '}' if count.read_text() == 'x' else mended, encoding='utf-8-sig')\n"
     )
     screen = run("book_hotel", "s  skip", env={"EDITOR": f"{sys.executable} {script}"})
     screen.press("e")

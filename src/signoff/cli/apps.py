@@ -79,7 +79,7 @@ def _resolved(app: str | None) -> str:
 
 def _table() -> dict[str, str]:
     try:
-        told = json.loads(Path(TABLE).read_text(encoding="utf-8"))
+        told = json.loads(Path(TABLE).read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

@@ -23,7 +23,7 @@ def value_of(text: str | None, *, what: str) -> Any:
             raise InvalidInput(f"{what} was to come on stdin, and nothing came. An empty text is '\"\"'.")
     elif text.startswith("@"):
         try:
-            text = Path(text[1:]).read_text(encoding="utf-8")
+            text = Path(text[1:]).read_text(encoding="utf-8-sig")  # some programs begin a text with a mark
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidInput(f"{what} {text!r} cannot be read: {error}.") from error
     try:
@@ -53,7 +53,7 @@ def _no_number(word: str) -> Any:
 
 def _from_stdin(what: str) -> str:
     try:
-        return sys.stdin.read()
+        return sys.stdin.read().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{what} came on stdin, and is no text in {error.encoding}: {error}.") from error
 

@@ -38,7 +38,7 @@ def _edited(editor: str, text: str) -> str:
         file = Path(folder) / "arguments.json"
         file.write_text(text, encoding="utf-8")
         subprocess.run([*shlex.split(editor), str(file)], check=True)
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
 
 
 def _wrong(text: str, schema: dict[str, Any] | None) -> str | None:
