@@ -54,6 +54,19 @@ def test_an_answer_tells_the_next_command_with_the_database_it_needs(signoff, ho
     assert f"{told} --db sqlite:///other.db --thread t\n" in signoff("answer", asked, "fail", *how, *db).out
 
 
+def test_the_next_command_can_be_typed_as_it_is_told_whatever_the_thread_and_the_app_are_called(signoff, folder):
+    """The names of threads often come from those who use a program, and whoever pastes a command runs it."""
+    thread, app = "ana's; echo 'x' #", "my flows.py:app"
+    (folder / "flows.py").rename(folder / "my flows.py")
+    paused = signoff("run", app, '{"amount": 4}', "--thread", thread)
+    command = re.search(r"answer it: (signoff answer .*)", paused.out)[1]
+    assert shlex.split(command)[3:] == ["VALUE", "--app", app]
+    refused = signoff("run", app, '{"amount": 5}', "--thread", thread)
+    failed = signoff("answer", shlex.split(command)[2], "fail", "--app", app)
+    again = [re.search("(signoff run [^`\n]*)", said)[1] for said in (refused.err, failed.out)]
+    assert [shlex.split(one) for one in again] == [["signoff", "run", app, "--thread", thread]] * 2
+
+
 def test_run_goes_on_with_no_thread_that_is_not_there(signoff):
     done = signoff("run", APP, "--thread", "nope")
     assert done.code == NOT_FOUND

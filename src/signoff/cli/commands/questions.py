@@ -224,7 +224,7 @@ def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: st
         value = answer_to(question)
         if graph is None:
             inbox.answer(question.id, value, by=person(by), thread_id=question.thread_id)
-            then = f"Continue it with: signoff run APP{again(db)} --thread {question.thread_id}"
+            then = f"Continue it with: {_next_run(app, db, question)}"
             _tell(question, value, "stored", then, json)
             return
         try:
@@ -232,7 +232,7 @@ def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: st
         except SignoffError:
             raise
         except Exception as error:
-            then = f"Then the run failed. Try again with: signoff run {app}{again(db)} --thread {question.thread_id}"
+            then = f"Then the run failed. Try again with: {_next_run(app, db, question)}"
             _tell(question, value, "failed", then, json, error=repr_of(error))
             if not json:
                 tell(error)
@@ -242,6 +242,10 @@ def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: st
     _tell(question, value, "paused" if asked else "done", then, json, result=result)
     if asked:
         leave(PAUSED)
+
+
+def _next_run(app: str | None, db: str | None, question: Question) -> str:
+    return f"signoff run {quote(app or 'APP')}{again(db)} --thread {quote(question.thread_id)}"
 
 
 def _continued(graph: Any, question: Question, answer: Command[Any]) -> Any:

@@ -1,5 +1,6 @@
 """Commands that run: run, fork."""
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -28,7 +29,7 @@ def run(
     with opened(db, is_new_allowed=True) as saver:
         graph = find(app, saver)
         given = None if input is None else json_of(input, what="The input")
-        session = Session(graph, app + again(db), thread or uuid4().hex[:8], json, no_input, by)
+        session = Session(graph, quote(app) + again(db), thread or uuid4().hex[:8], json, no_input, by)
         session.begin(given, is_new=thread is None)
         session.go(given, session.config)
 
@@ -42,7 +43,7 @@ def fork(
         config = at(saver, thread, checkpoint).config
         if values is not None:
             config = graph.update_state(config, json_of(values, what="--set"), as_node=as_node)
-        Session(graph, app + again(db), thread, json, no_input, by=None).go(None, config)
+        Session(graph, quote(app) + again(db), thread, json, no_input, by=None).go(None, config)
 
 
 class Session:
@@ -53,6 +54,7 @@ class Session:
 
     def __init__(self, graph: Any, app: str, thread: str, is_json: bool, no_input: bool, by: str | None) -> None:
         self.graph, self.app, self.thread = graph, app, thread
+        self.again = f"signoff run {app} --thread {quote(thread)}"
         self.config = {"configurable": {"thread_id": thread}}
         self.is_json, self.by = is_json, person(by)
         self.may_ask = not no_input and not is_json and has_terminal()
@@ -79,7 +81,7 @@ class Session:
             except QuestionsOpen as error:
                 raise QuestionsOpen(
                     f"Thread {self.thread!r} waits for an answer, so the new input was refused. Answer first: "
-                    f"`signoff run {self.app} --thread {self.thread}` asks, `signoff inbox` lists what is open."
+                    f"`{self.again}` asks, `signoff inbox` lists what is open."
                 ) from error
             except SignoffError:
                 raise
@@ -121,7 +123,7 @@ class Session:
 
     def _left(self) -> None:
         assert self.console is not None, "only people leave"
-        self.console.print(f"  left open; go on with: signoff run {self.app} --thread {self.thread}")
+        self.console.print(f"  left open; go on with: {self.again}")
         leave(PAUSED)
 
     def _ended(self) -> None:
@@ -132,9 +134,7 @@ class Session:
 
     def _tell_end(self, out: "Console", snapshot: Any) -> None:
         if snapshot.next:
-            out.print(
-                f"stopped before {', '.join(snapshot.next)}; go on: signoff run {self.app} --thread {self.thread}"
-            )
+            out.print(f"stopped before {', '.join(snapshot.next)}; go on: {self.again}")
             return
         out.print("done")
         values = snapshot.values if isinstance(snapshot.values, dict) else {"result": snapshot.values}
