@@ -1,5 +1,6 @@
 """Filling in and editing field by field: what the keys that are pressed make of what is there."""
 
+from decimal import Decimal
 from typing import Literal
 
 import pytest
@@ -11,7 +12,7 @@ from pydantic import BaseModel
 from cli.terminal import CTRL_C, DOWN, ENTER, UP
 from signoff.cli.prompt.editing import edit
 from signoff.cli.prompt.fields import fill_in
-from signoff.forms import published
+from signoff.forms import filled_in, published
 
 
 @pytest.fixture
@@ -21,6 +22,11 @@ def press(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         yield lambda *pressed: keys.send_text("".join(pressed))
+
+
+class Price(BaseModel):
+    amount: Decimal
+    rate: float = 1.0
 
 
 class Address(BaseModel):
@@ -170,3 +176,10 @@ def test_what_is_there_and_does_not_fit_is_asked_anew(press):
     schema = {"type": "object", "properties": {"amount": {"type": "integer"}, "note": {"type": "string"}}}
     press("\x7f" * 3, "7", ENTER, ENTER)
     assert edit({"amount": "all", "note": None}, schema) == {"amount": 7}
+
+
+@pytest.mark.parametrize("typed", ["1.123456789012345678", "12345678901234567890.10", "12.5", "5", "1e400"])
+def test_an_amount_keeps_all_digits_that_were_typed(press, typed):
+    press(typed, ENTER, "23456789012345678901", ENTER)  # behind the 1.0 that is there
+    answer = fill_in(published(Price))
+    assert filled_in(Price, answer, None) == Price(amount=Decimal(typed), rate=1.02345678901234567)

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,11 @@ def read_text(text: str) -> Any:
         return read_json(text)
     except ValueError:
         return text
+
+
+def is_rounded(text: str, value: Any) -> bool:
+    """Whether a number has more digits in the text that it was read from."""
+    return isinstance(value, float) and Decimal(text) != Decimal(repr(value))
 
 
 def _no_number(word: str) -> Any:
