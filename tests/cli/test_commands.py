@@ -355,6 +355,18 @@ def test_nothing_on_stdin_is_no_answer(signoff, asked):
     assert signoff("answer", asked, '""', "--json").json["answer"] == ""
 
 
+def test_a_stdin_that_was_closed_is_no_terminal_and_nothing_comes_on_it(signoff, folder):
+    def closed(*arguments):
+        command = ["sh", "-c", 'exec "$@" <&-', "sh", *SIGNOFF, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    paused = closed("run", APP, '{"amount": 4}', "--thread", "t", "--json")
+    assert paused.returncode == PAUSED, paused.stderr
+    done = closed("answer", json.loads(paused.stdout)["questions"][0]["id"])
+    assert done.returncode == USAGE
+    assert "nothing came" in done.stderr
+
+
 def test_a_second_answer_is_told_who_was_first(signoff, asked):
     signoff("answer", asked, "yes", "--by", "ben")
     for command in (["answer", asked, "no"], ["approve", asked], ["reject", asked]):

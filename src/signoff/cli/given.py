@@ -59,7 +59,7 @@ def _no_number(word: str) -> Any:
 
 def _from_stdin(what: str) -> str:
     try:
-        return sys.stdin.read().removeprefix("\ufeff")
+        return "" if sys.stdin is None else sys.stdin.read().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{what} came on stdin, and is no text in {error.encoding}: {error}.") from error
 

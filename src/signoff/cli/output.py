@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
 
 import typer
 
@@ -59,7 +59,12 @@ def show(data: Any, is_json: bool, for_people: Callable[["Console"], None]) -> N
 
 def has_terminal() -> bool:
     """Whether a person can be asked here."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    return is_terminal(sys.stdin) and is_terminal(sys.stdout)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is at the other end of a stream. There is none where it was closed before Python began."""
+    return stream is not None and stream.isatty()
 
 
 def leave(code: int) -> NoReturn:

@@ -12,7 +12,7 @@ from signoff.cli.apps import find, needs_loop
 from signoff.cli.codes import FAILED, PAUSED, NotFound
 from signoff.cli.databases import again, opened
 from signoff.cli.given import length_of, person, value_of
-from signoff.cli.output import console, for_people, has_terminal, leave, show, show_block, tell
+from signoff.cli.output import console, for_people, has_terminal, is_terminal, leave, show, show_block, tell
 from signoff.cli.plain import ago, question_fields, short, short_id
 from signoff.cli.prompt.reading import Decision, Reading, Way, read
 from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, SignoffError, ThreadBusy
@@ -159,7 +159,7 @@ def the_question(inbox: Inbox, which: Which) -> Question:
 
 def answer(which: Which, value: str | None, by: str | None, app: str | None, db: str | None, json: bool) -> None:
     if value is None:
-        if sys.stdin.isatty():
+        if is_terminal(sys.stdin):
             raise InvalidInput("What is the answer? signoff answer QUESTION VALUE, or pipe it in.")
         value = "-"
     given = value_of(value, what="The answer")
