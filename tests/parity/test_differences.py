@@ -996,6 +996,22 @@ def test_a_pause_is_one_chunk_of_values(is_async):
 
 
 @WAYS
+def test_an_update_that_names_a_task_comes_as_its_node(is_async):
+    """In LangGraph it comes as the node that ran last."""
+
+    def program(lib):
+        app = lib.saved(lib.graph(Log, a, b, c, edges="START>a>END, START>b>c>END"), interrupt_before=["a", "b"])
+        app.invoke({"log": []}, thread())
+        task = app.get_state(thread()).tasks[1]
+        app.update_state(thread(), {"log": ["told"]}, task_id=task.id)
+        yield app.get_state(thread()).next
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [("a", "b")]
+    assert ours == [("c",)]
+
+
+@WAYS
 def test_an_update_that_names_no_node_comes_from_whom_the_last_update_came_from(is_async):
     """LangGraph takes the node that ran last, whatever a person has said since."""
 
