@@ -7,7 +7,10 @@ same moments, and what it raises arises there.
 import dis
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import CodeType, FrameType
+
+_PROJECT = str(Path(__file__).parents[1])
 
 
 class Interrupted(BaseException):
@@ -17,7 +20,7 @@ class Interrupted(BaseException):
 def interrupted_at(number: int, files: Sequence[str], call: Callable[[], object]) -> bool:
     """Make a call, and have a signal heard at the n-th moment of files whose paths have one of these in them.
 
-    Returns whether there was such a moment.
+    The paths are those inside of the project, wherever that lies. Returns whether there was such a moment.
     """
     left = number
     known: dict[CodeType, bytes | None] = {}
@@ -26,7 +29,8 @@ def interrupted_at(number: int, files: Sequence[str], call: Callable[[], object]
         nonlocal left
         code = frame.f_code
         if code not in known:
-            known[code] = code.co_code if any(file in code.co_filename for file in files) else None
+            path = code.co_filename.removeprefix(_PROJECT)
+            known[code] = code.co_code if any(file in path for file in files) else None
         watched = known[code]
         if watched is None or event not in ("call", "c_return"):
             return
