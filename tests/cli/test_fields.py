@@ -1,7 +1,10 @@
 """Filling in and editing field by field: what the keys that are pressed make of what is there."""
 
+from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Literal
+from uuid import UUID
 
 import pytest
 from prompt_toolkit.application import create_app_session
@@ -82,6 +85,20 @@ def test_enter_everywhere_gives_back_what_was_there(press, now):
 def test_enter_everywhere_gives_back_arguments_that_came_without_a_schema(press, now):
     press(ENTER * 20)
     assert edit(now, None) == now
+
+
+ARGS = {"amount": Decimal("1.10"), "day": date(2026, 1, 2), "id": UUID(int=5), "path": Path("/a"), "in": [Decimal(2)]}
+
+
+def test_arguments_of_kinds_that_json_has_not_are_edited_too(press):
+    press(ENTER, "0", ENTER * 20)
+    assert edit(ARGS, None) == {**ARGS, "day": "2026-01-020"}
+
+
+def test_arguments_of_kinds_that_json_has_not_come_to_the_editor_as_a_person_writes_them(press, monkeypatch):
+    monkeypatch.setenv("EDITOR", "true")
+    told = {"amount": "1.10", "day": "2026-01-02", "id": str(ARGS["id"]), "path": "/a", "in": ["2"]}
+    assert edit(ARGS, None) == told
 
 
 def test_what_was_left_out_can_be_filled_in_and_what_was_there_left_out(press):

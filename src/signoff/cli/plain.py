@@ -6,8 +6,11 @@ import math
 import re
 from collections.abc import Mapping, Set
 from datetime import date, datetime, time
+from decimal import Decimal
 from enum import Enum
+from pathlib import PurePath
 from typing import Any
+from uuid import UUID
 
 from signoff._reprs import is_unshown, repr_of, text_of
 from signoff._words.questions import Interrupt
@@ -33,6 +36,8 @@ def plain(value: Any) -> Any:
         return plain(value.value)
     if isinstance(value, date | datetime | time):
         return value.isoformat()
+    if isinstance(value, Decimal | UUID | PurePath):
+        return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     dump = getattr(value, "model_dump", None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from signoff import forms
 from signoff.cli.given import is_rounded, read_text
-from signoff.cli.plain import printable
+from signoff.cli.plain import plain, printable
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.lines import line
 from signoff.cli.prompt.schemas import resolved, values_of
@@ -98,7 +98,7 @@ def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: 
     def refusal(value: Any) -> str | None:
         return None if value in blanks else forms.refusal(dict(root), value, dict(schema))
 
-    begun = text = "" if now in (MISSING, None) else now if isinstance(now, str) else json.dumps(now)
+    begun = text = _begun(now)
     is_fit = now is not MISSING and refusal(now) is None
     while True:
         text = line(f"  {label}{_hint(schema)}: ", text)
@@ -110,6 +110,12 @@ def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: 
         if refused is None:
             return value
         print(printable(f"    {refused.removeprefix('answer: ')}"))
+
+
+def _begun(now: Any) -> str:
+    """What is there, as it would be typed."""
+    shown = "" if now in (MISSING, None) else plain(now)
+    return shown if isinstance(shown, str) else json.dumps(shown)
 
 
 def _meant(text: str, schema: Mapping[str, Any], blanks: list[Any]) -> Any:
