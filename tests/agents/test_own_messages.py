@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from langchain_core.caches import InMemoryCache
 from langchain_core.messages import AIMessage, HumanMessage
 
 from signoff.agents import create_agent
@@ -17,7 +18,7 @@ from signoff.agents.middleware import (
 )
 from signoff.types import Command, Overwrite
 
-from .desk import USER, Desk, call, calls, scripted
+from .desk import PAY, USER, Desk, call, calls, scripted
 
 HOOKS = [before_agent, before_model, after_model, after_agent]
 
@@ -134,3 +135,30 @@ def test_a_wrapper_may_still_put_another_message_in_the_place_of_one_that_is_the
 
     app = open_agent(lambda saver: create_agent(scripted("one"), middleware=[Wrapping(say)], checkpointer=saver))
     assert texts(app.invoke(USER)) == ["***", "one"]
+
+
+def raising(state: Any, runtime: Any) -> None:
+    """A guard that changes the calls, and the words, of the model in place."""
+    said = state["messages"][-1]
+    said.content = f"{said.text}!"
+    for wanted in said.tool_calls:
+        wanted["args"]["amount"] += 1
+
+
+def test_what_a_hook_changes_in_place_a_cache_does_not_say_to_others(open_in_all_ways, desk: Desk):
+    model = scripted(calls(PAY, text="I pay"), cache=InMemoryCache())
+    app = open_in_all_ways(
+        lambda saver: create_agent(model, desk.tools, middleware=[after_model(raising)], checkpointer=saver)
+    )
+    said = [app.invoke(USER, {"configurable": {"thread_id": thread}})["messages"][1].text for thread in "abc"]
+    assert said == ["I pay!"] * 3
+    assert desk.ran == ["pay 6 ana"] * 3
+
+
+def test_nor_does_a_wrapper_that_has_kept_it(open_in_all_ways, desk: Desk):
+    kept = ModelResponse([calls(PAY, text="I pay")])
+    layers = [Wrapping(lambda request, said: said if len(request.messages) > 1 else kept), after_model(raising)]
+    app = open_in_all_ways(lambda saver: create_agent(scripted(), desk.tools, middleware=layers, checkpointer=saver))
+    for thread in "abc":
+        app.invoke(USER, {"configurable": {"thread_id": thread}})
+    assert desk.ran == ["pay 6 ana"] * 3

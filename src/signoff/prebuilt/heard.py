@@ -1,6 +1,7 @@
 """What a model hears, and what it said: it refuses a conversation in which calls and results do not go together."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import takewhile
 from typing import Any
 from uuid import uuid4
@@ -158,11 +159,19 @@ def with_own_ids(said: Any, before: Sequence[Any]) -> Any:
     """What the model said, with an id that no message before it has: it would take the place of that one.
 
     Each call has an id of its own, too: results and decisions go by it. Some models leave ids out, or use one twice, of
-    which the first call keeps it; and a cache gives the same message again.
+    which the first call keeps it. A cache gives the same message again, and to others: what becomes of it here is not
+    for them.
     """
-    said = _with_call_ids(said)
+    said = _with_call_ids(_copied(said))
     id = getattr(said, "id", None)
     return said.model_copy(update={"id": str(uuid4())}) if id is not None and _is_taken(id, before) else said
+
+
+def _copied(said: Any) -> Any:
+    """A message that may be changed in place."""
+    if not isinstance(said, AIMessage):
+        return said
+    return said.model_copy(update={"content": deepcopy(said.content), "tool_calls": deepcopy(said.tool_calls)})
 
 
 _OF_A_CALL = "lc_run--"
