@@ -1,6 +1,7 @@
 """Forms: what an answer must look like, published as JSON Schema and checked before the answer is stored."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -41,6 +42,7 @@ def published(form: Any) -> dict[str, Any]:
     if isinstance(form, dict):
         # Only as it is asked: an older program may have asked so, and its question has to be answered.
         _check_keywords(form, _validator(form).VALIDATORS)
+        _check_patterns(form)
         return form
     _check_kind(form)
     try:
@@ -70,7 +72,7 @@ def _check_kind(form: Any) -> None:
 
 def refusal(schema: dict[str, Any], answer: Any, part: dict[str, Any] | None = None) -> str | None:
     """Why an answer does not fit a published form, or what is given for a part of it that part; None if it does."""
-    validator = _validator(schema) if part is None else _validator(schema).evolve(schema=part)
+    validator = _validator(schema) if part is None else _validator(schema).evolve(schema=_readable(part))
     try:
         error = next(validator.iter_errors(_plain(answer)), None)
     except (ValueError, OverflowError) as unshown:  # a number of thousands of digits, or infinity
@@ -240,6 +242,7 @@ def _new_validator(schema: dict[str, Any]) -> Any:
         from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
     except ImportError as error:
         raise _missing() from error
+    schema = _readable(schema)
     kind = validator_for(schema)
     try:
         kind.check_schema(schema)
@@ -247,6 +250,25 @@ def _new_validator(schema: dict[str, Any]) -> Any:
         raise InvalidInput(f"response_schema is not a JSON Schema: {error.message}.") from error
     # Nothing is fetched that a schema may refer to elsewhere.
     return kind(schema, registry=REGISTRY, format_checker=_format_checker())
+
+
+def _readable(schema: Any) -> Any:
+    """A schema without the patterns that only others can read: pydantic and JavaScript know `\\p{L}`."""
+    if isinstance(schema, list):
+        return [_readable(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _readable(part) for key, part in schema.items() if key != "pattern" or _is_readable(part)}
+
+
+def _is_readable(pattern: Any) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    except TypeError:  # it is no pattern, but an argument of that name
+        return True
+    return True
 
 
 @lru_cache(maxsize=1)
@@ -284,6 +306,15 @@ def _check_keywords(schema: dict[str, Any], known: Mapping[str, Any]) -> None:
         raise InvalidInput(
             f"response_schema={schema!r} has no keyword of JSON Schema, so every answer would fit. For an answer with "
             'these fields, give {"type": "object", "properties": {...}, "required": [...]}, or a TypedDict.'
+        )
+
+
+def _check_patterns(schema: dict[str, Any]) -> None:
+    """Refuse patterns by which no answer would be checked; those of a class are read by pydantic."""
+    if _readable(schema) != schema:
+        raise InvalidInput(
+            f"response_schema={schema!r} has a pattern that Python cannot read, so nothing would be checked by it. "
+            "Give one that re.compile() takes, or a pydantic model, which reads its own."
         )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from langchain_core.tools import StructuredTool, Tool
+from pydantic import BaseModel, Field
 from pydantic import v1 as old
 
 from signoff.agents import create_agent
@@ -520,6 +521,22 @@ def test_arguments_whose_schema_is_of_an_older_draft_are_edited(schema, good, wr
         app.invoke(Command(resume=decide(edit("note", text=wrong))), thread)
     done = app.invoke(Command(resume=decide(edit("note", text=good))), thread)
     assert results(done)["c1"].endswith(f"noted {good}")
+
+
+class Greeted(BaseModel):
+    name: str = Field(pattern=r"^\p{L}+$")
+
+
+@pytest.mark.parametrize("schema", [Greeted, Greeted.model_json_schema()], ids=["class", "schema"])
+def test_arguments_with_a_pattern_that_python_does_not_read_are_asked_about_and_edited(schema):
+    tool = StructuredTool(name="greet", description="Greet.", args_schema=schema, func=lambda name: f"hello {name}")
+    model = scripted(calls(call("greet", name="Ana")))
+    app = create_agent(model, [tool], interrupt_on={"greet": True}, checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    app.invoke(USER, thread)
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume=decide(edit("greet", name=5))), thread)
+    assert results(app.invoke(Command(resume=decide(edit("greet", name="Zoë"))), thread))["c1"].endswith("hello Zoë")
 
 
 def test_types_that_hold_each_other_are_shown_as_far_as_a_person_can_look():

@@ -234,6 +234,40 @@ def test_a_form_that_is_none_is_said_at_the_call(open_app):
         app.invoke(NEW)
 
 
+class Named(BaseModel):
+    name: str = Field(pattern=r"^\p{L}+$")
+
+
+def test_a_pattern_that_only_pydantic_reads_is_checked_by_it(open_app):
+    app = open_app(beside(ask=noting(Named)))
+    asked = app.invoke(NEW)["__interrupt__"][0].response_schema
+    assert asked["properties"]["name"]["pattern"] == r"^\p{L}+$"
+    with pytest.raises(InvalidAnswer, match="should match pattern"):
+        app.invoke(Command(resume={"name": "12"}))
+    assert app.invoke(Command(resume={"name": "Zoë"})) == {"log": [repr(Named(name="Zoë"))]}
+
+
+def test_a_part_of_an_answer_whose_pattern_only_pydantic_reads_is_checked_without_it():
+    form = forms.published(Named)
+    assert forms.refusal(form, "Zoë", form["properties"]["name"]) is None
+    assert "is not of type 'string'" in str(forms.refusal(form, 5, form["properties"]["name"]))
+
+
+def test_a_pattern_that_nobody_reads_is_said_at_the_call(open_app):
+    app = open_app(beside(ask=asking(response_schema={"type": "string", "pattern": r"^\p{L}+$"})))
+    with pytest.raises(InvalidInput, match=r"re.compile\(\)"):
+        app.invoke(NEW)
+
+
+def test_an_answer_may_have_a_field_that_is_called_pattern(open_app):
+    form = {"type": "object", "properties": {"pattern": {"type": "string"}}, "required": ["pattern"]}
+    app = open_app(beside(ask=noting(form)))
+    app.invoke(NEW)
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume={"pattern": 1}))
+    assert app.invoke(Command(resume={"pattern": "["})) == {"log": [repr({"pattern": "["})]}
+
+
 def test_a_typed_question_of_an_entrypoint(open_app):
     def program(saver):
         @entrypoint(checkpointer=saver)
