@@ -266,8 +266,8 @@ def _is_readable(pattern: Any) -> bool:
         re.compile(pattern)
     except re.error:
         return False
-    except TypeError:  # it is no pattern, but an argument of that name
-        return True
+    except TypeError:
+        pass  # it is no pattern, but an argument of that name
     return True
 
 
