@@ -173,6 +173,15 @@ hiding = asking(
     }
 )
 
+odd_names = asking(
+    [
+        {
+            "action_request": {"action": "pay", "args": {"amount: 5\n  to": "Bob", "\u202eot": "Ann"}},
+            "config": {"allow_edit": True},
+        }
+    ]
+)
+
 rooms = asking("Which room?", response_schema={"enum": [f"room {number}" for number in range(60)]})
 
 transfer_to = asking(

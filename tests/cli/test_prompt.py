@@ -136,6 +136,17 @@ def test_arguments_are_edited_field_by_field_where_there_is_no_editor(run):
     assert said() == [{"type": "edit", "args": {"action": "book_hotel", "args": {**HOTEL, "nights": 3}}}]
 
 
+def test_no_name_of_an_argument_that_is_edited_looks_like_another_one(run):
+    screen = run("odd_names", "s  skip")
+    screen.press("e")
+    screen.until_typing(r'"amount: 5\n  to": Bob')
+    screen.press(ENTER)
+    screen.until_typing(r"\u202eot: Ann")
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert "\u202e".encode() not in screen.seen
+
+
 def test_arguments_are_edited_in_the_editor_and_can_be_mended(run, folder):
     script = folder / "editor.py"
     script.write_text(

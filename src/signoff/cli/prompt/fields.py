@@ -6,7 +6,7 @@ from typing import Any
 
 from signoff import forms
 from signoff.cli.given import is_rounded, read_text
-from signoff.cli.plain import plain, printable
+from signoff.cli.plain import as_json, plain, printable
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.lines import line
 from signoff.cli.prompt.schemas import resolved, values_of
@@ -35,12 +35,17 @@ def _field(name: str, part: Any, root: Mapping[str, Any], now: Any, *, is_needed
     schema, is_nullable = resolved(part, root)
     blanks = [blank for blank, may_be in ((MISSING, not is_needed), (None, is_nullable)) if may_be]
     title = part.get("title") if isinstance(part, Mapping) else None
-    label = str(title or name or schema.get("title") or "answer")
+    label = _label(str(title or name or schema.get("title") or "answer"))
     if schema.get("type") == "object" and schema.get("properties"):
         return _object(label, schema, root, now, blanks)
     if values := values_of(schema):
         return _choice(label, values, now, blanks)
     return _typed(label, schema, root, now, blanks)
+
+
+def _label(name: str) -> str:
+    """A name on one line, so that it looks like no other field."""
+    return as_json(name) if "\n" in name else printable(name)
 
 
 def _default(part: Any, root: Mapping[str, Any]) -> Any:
