@@ -18,7 +18,7 @@ from signoff._postgres import arrays
 from signoff._postgres.aio import AsyncConnection
 from signoff._postgres.connection import Connection
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Take
-from signoff._postgres.failures import Lost
+from signoff._postgres.failures import Conflict, Lost
 from signoff._postgres.migrations import Schema, set_up
 from signoff._postgres.transactions import read, transaction, write
 from signoff._postgres.wire import OwnConnection
@@ -320,6 +320,30 @@ def test_a_connection_that_dies_every_time_is_a_typed_error_and_nothing_is_half_
     with pytest.raises(SaverUnavailable, match="lost three times.*Nothing was written"):
         either.run(read(COUNT, DIE))
     assert count(either) == 0
+
+
+@pytest.mark.parametrize("repeatable", [True, False])
+def test_what_is_always_undone_in_favour_of_others_is_a_typed_error_and_nothing_is_half_done(either, repeatable):
+    undone = Execute("DO $$ BEGIN RAISE 'in the way' USING ERRCODE = '40001'; END $$")
+    with pytest.raises(
+        SaverUnavailable, match=r"in favour of others \(in the way\), and nothing was written"
+    ) as caught:
+        either.run(write(ADD_ONE, undone, repeatable=repeatable))
+    assert not isinstance(caught.value, OutcomeUnknown)
+    with pytest.raises(SaverUnavailable, match="in favour of others"):
+        either.run(read(COUNT, undone))
+    assert count(either) == 0
+
+
+def test_what_is_undone_in_favour_of_others_after_a_lost_answer_may_have_been_done():
+    errors = iter([Lost("gone"), *[Conflict("in the way")] * 11])
+
+    def perform(effect):
+        if not isinstance(effect, Take | Give):
+            raise next(errors)
+
+    with pytest.raises(OutcomeUnknown, match="all of it was written, or nothing"):
+        drive(write(ADD_ONE), perform)
 
 
 class Death:

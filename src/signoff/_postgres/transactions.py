@@ -76,10 +76,11 @@ def _again(make: Callable[[], Steps[T]], *, may_be_done: bool = False) -> Steps[
             if losses and may_be_done:
                 raise _unknown(error) from error
             raise
-        except Conflict:
+        except Conflict as error:
             conflicts += 1
             if conflicts > MOST_CONFLICTS:
-                raise
+                refused = _crowded_out(error)
+                raise (_unknown(refused) if losses and may_be_done else refused) from error
 
 
 def _on_a_connection(effect: Read | Write) -> Steps[list[list[Row]]]:
@@ -141,6 +142,13 @@ def _gone(error: Lost, may_be_done: bool) -> SaverUnavailable:
     kind = OutcomeUnknown if may_be_done else SaverUnavailable
     return kind(
         f"The connection to Postgres was lost three times ({error}): see that the server runs, then try again. {what}."
+    )
+
+
+def _crowded_out(error: Conflict) -> SaverUnavailable:
+    return SaverUnavailable(
+        f"Postgres undid that {MOST_CONFLICTS + 1} times in favour of others ({first_line(error)}), and nothing was "
+        "written: see who is in the way, then try again."
     )
 
 
