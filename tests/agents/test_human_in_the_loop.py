@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from pydantic import v1 as old
 
 from signoff.agents import create_agent
-from signoff.agents.decisions import inlined
+from signoff.agents.inlining import inlined
 from signoff.agents.middleware import HumanInTheLoopMiddleware
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
-from urllib.parse import unquote
 
 from langchain_core.tools import BaseTool
 
 from signoff import forms
+from signoff.agents.inlining import inlined
 from signoff.agents.rules import as_moment
 from signoff.forms import Form
 from signoff.prebuilt.argument_classes import Misfit, details_of, field_names, json_schema_of, made_of
@@ -139,78 +138,6 @@ def args_schema_of(tool: BaseTool | None) -> dict[str, Any]:
     schema = call_schema(tool)
     plain = inlined(schema if isinstance(schema, dict) else json_schema_of(schema))
     return {"additionalProperties": True, **plain} if takes_others(tool) else plain
-
-
-def inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema with what it refers to in the places where it does; one that holds itself may be anything.
-
-    So may what is referred to in more places than a person could look at: of types that hold each other, that is.
-    """
-    places = count()
-
-    def resolve(part: Any, inside: tuple[str, ...]) -> Any:
-        if isinstance(part, list):
-            return [resolve(item, inside) for item in part]
-        if not isinstance(part, dict):
-            return part
-        known = {key: below(key, value, inside) for key, value in part.items() if key not in _OF_DOCUMENTS}
-        own = _in_todays_words(known)
-        ref = own.pop("$ref", None)
-        if ref is None:
-            return own
-        is_open = ref in inside or next(places) >= _MOST_PLACES
-        return _together({} if is_open else resolve(_part_at(ref, schema), (*inside, ref)), own)
-
-    def below(key: str, value: Any, inside: tuple[str, ...]) -> Any:
-        if key in _BY_NAME and isinstance(value, dict):
-            return {name: resolve(one, inside) for name, one in value.items()}
-        return value if key in _VALUES else resolve(value, inside)
-
-    resolved: dict[str, Any] = resolve(schema, ("#",))
-    return resolved
-
-
-_MOST_PLACES = 1000
-_OF_DOCUMENTS = ("$defs", "definitions", "$schema", "$id", "$anchor")
-"""What a schema has as a document of its own."""
-_VALUES = ("const", "enum", "default", "example", "examples")
-"""Where no schema is, but what is meant by it."""
-_BY_NAME = ("properties", "patternProperties", "dependentSchemas")
-"""Where schemas have names."""
-
-
-def _in_todays_words(part: dict[str, Any]) -> dict[str, Any]:
-    """A schema that may be of an older draft, as many servers have them: a tuple, or a limit that is none itself."""
-    today = dict(part)
-    if isinstance(part.get("items"), list):
-        today |= {"prefixItems": part["items"], "items": today.pop("additionalItems", True)}
-    for word, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(part.get(word), bool) and today.pop(word) and limit in part:
-            today[word] = today.pop(limit)
-    return today
-
-
-def _part_at(ref: str, schema: dict[str, Any]) -> Any:
-    """The part of a schema that is referred to. What is elsewhere, or nowhere, may be anything."""
-    document, *names = unquote(ref).split("/")
-    part: Any = schema if document == "#" else {}
-    for name in names:
-        name = name.replace("~1", "/").replace("~0", "~")
-        try:
-            part = part[int(name)] if isinstance(part, list) else part[name]
-        except (LookupError, TypeError, ValueError):
-            return {}
-    return part
-
-
-def _together(found: Any, own: dict[str, Any]) -> Any:
-    """What is referred to, and what is said beside it; notes for people take the place of those that are there."""
-    if isinstance(found, dict) and own.keys() <= _NOTES:
-        return {**found, **own}
-    return {"allOf": [found], **own}
-
-
-_NOTES = {"title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "$comment"}
 
 
 # What only the tool itself can say

@@ -16,7 +16,8 @@ from langchain_core.tools import BaseTool
 from signoff import _scope
 from signoff._annotations import code_of
 from signoff._words.questions import interrupt
-from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one, inlined, misfit
+from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one, misfit
+from signoff.agents.inlining import inlined
 from signoff.agents.rules import StoredRule, holds
 from signoff.constants import CONF
 from signoff.drivers.asking import asker_id
