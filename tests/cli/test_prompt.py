@@ -5,6 +5,7 @@ import sys
 import threading
 from functools import partial
 from itertools import count
+from shlex import join
 from typing import Any
 
 import pytest
@@ -157,7 +158,7 @@ def test_arguments_are_edited_in_the_editor_and_can_be_mended(run, folder):
         "mended = text.replace('Astoria', 'Bristol').rstrip('}') + '}'\n"
         "file.write_text(text + '}' if count.read_text() == 'x' else mended, encoding='utf-8-sig')\n"
     )
-    screen = run("book_hotel", "s  skip", env={"EDITOR": f"{sys.executable} {script}"})
+    screen = run("book_hotel", "s  skip", env={"EDITOR": join([sys.executable, str(script)])})
     screen.press("e")
     screen.until("This is no JSON")
     screen.until("e  edit again")
@@ -197,7 +198,7 @@ def test_what_was_edited_goes_to_the_question_that_was_seen_and_to_no_other(sign
 
     (folder / "editor.py").write_text("input('in the editor')")
     seen = ask("seen")
-    screen = terminal("edit", seen[0], env={"EDITOR": f"{sys.executable} editor.py"})
+    screen = terminal("edit", seen[0], env={"EDITOR": join([sys.executable, "editor.py"])})
     screen.until("in the editor")
     signoff("reject", seen, "--by", "ben")
     other = next(id for id in (ask(f"other-{number}") for number in count()) if id[0] == seen[0])
