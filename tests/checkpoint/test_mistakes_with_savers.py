@@ -57,9 +57,10 @@ def test_what_is_no_config_is_refused(saver, read):
         read(saver)
 
 
-def test_a_limit_is_a_number(saver):
+@pytest.mark.parametrize("limit", ["two", True, -1])
+def test_a_limit_is_a_number(saver, limit):
     with pytest.raises(InvalidInput, match="limit must be 0 or more"):
-        list(saver.list(None, limit="two"))
+        list(saver.list(None, limit=limit))
 
 
 def test_a_filter_is_a_dict(saver):

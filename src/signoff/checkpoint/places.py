@@ -163,7 +163,7 @@ def not_there(thread_id: str) -> InvalidInput:
 
 def checked_limit(limit: int | None) -> int | None:
     """How many a list may have."""
-    if limit is not None and not (isinstance(limit, int) and limit >= 0):
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
         raise InvalidInput(f"limit must be 0 or more, or None for no limit, not {limit!r}.")
     return None if limit is None or limit > sys.maxsize else limit  # no database counts that far
 
