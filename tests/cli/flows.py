@@ -1,5 +1,6 @@
 """Graphs for the commands."""
 
+from decimal import Decimal
 from typing import Any, Literal, TypedDict
 
 from signoff.graph import START, StateGraph
@@ -158,6 +159,12 @@ TERMS = {
     "properties": {"agree": {"const": "yes"}, "since": {"const": 2020}},
     "required": ["agree"],
 }
+
+code = asking("Which code?", response_schema=str)
+
+amount = asking("How much?", response_schema=Decimal)
+
+agreed = asking("Agreed?", response_schema=bool | str)
 
 terms = asking("Do you agree to the terms?", response_schema=TERMS)
 

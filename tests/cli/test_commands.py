@@ -384,6 +384,30 @@ def test_an_answer_that_does_not_fit_is_refused(signoff):
     assert signoff("answer", question, '{"name": "Ana", "age": 30, "plan": "free"}').code == DONE
 
 
+@pytest.mark.parametrize(
+    ("flow", "text", "answer"),
+    [
+        ("code", "0042", "0042"),
+        ("code", "42", "42"),
+        ("code", "null", "null"),
+        ("code", '"42"', "42"),
+        ("amount", "1.123456789012345678", "1.123456789012345678"),
+        ("amount", "12.50", 12.5),
+        ("agreed", "true", True),
+        ("agreed", "yes", "yes"),
+        ("sign_up", "7", None),
+    ],
+)
+def test_an_answer_is_a_text_if_only_a_text_fits(signoff, flow, text, answer):
+    question = signoff("run", f"flows.py:{flow}", "{}", "--json").json["questions"][0]["id"]
+    done = signoff("answer", question, text, "--json")
+    if answer is None:
+        assert done.code == INVALID_ANSWER
+        assert "7 is not of type 'object'" in done.err
+    else:
+        assert done.json["answer"] == answer
+
+
 def test_a_question_of_a_copied_thread_needs_its_thread(signoff, asked, folder):
     with SqliteSaver.from_conn_string(str(folder / "signoff.db")) as saver:
         saver.copy_thread("t", "copy")

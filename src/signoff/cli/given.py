@@ -15,9 +15,12 @@ _UNITS = {"s": "seconds", "min": "minutes", "m": "minutes", "h": "hours", "d": "
 
 
 def value_of(text: str | None, *, what: str) -> Any:
-    """A value: JSON, a text as it is, `@file`, or with `-` what comes on stdin."""
-    if text is None:
-        return None
+    """A value: JSON, or a text as it is, from where `text_of` takes it."""
+    return None if text is None else meant_by(text_of(text, what=what), what=what)
+
+
+def text_of(text: str, *, what: str) -> str:
+    """A text, what is in an `@file`, or with `-` what comes on stdin."""
     if text == "-":
         text = _from_stdin(what)
         if not text.strip():
@@ -27,10 +30,13 @@ def value_of(text: str | None, *, what: str) -> Any:
             text = Path(text[1:]).read_text(encoding="utf-8-sig")  # some programs begin a text with a mark
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidInput(f"{what} {text!r} cannot be read: {error}.") from error
+    return text.strip()
+
+
+def meant_by(text: str, *, what: str) -> Any:
+    """What a text means as JSON; itself where it is none."""
     try:
-        return read_json(text)
-    except ValueError:
-        return text.strip()
+        return read_text(text)
     except RecursionError:
         raise InvalidInput(f"{what} is nested too deep.") from None
 

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 from shlex import quote
 from typing import Any, NamedTuple
 
+from signoff import forms
 from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff.checkpoint.questions import Question
 from signoff.cli.apps import find, needs_loop
 from signoff.cli.codes import FAILED, PAUSED, NotFound
 from signoff.cli.databases import again, opened
-from signoff.cli.given import length_of, person, value_of
+from signoff.cli.given import is_rounded, length_of, meant_by, person, text_of, value_of
 from signoff.cli.output import console, for_people, has_terminal, is_terminal, leave, show, show_block, tell
 from signoff.cli.plain import ago, question_fields, short, short_id
 from signoff.cli.prompt.reading import Decision, Reading, Way, read
@@ -162,8 +163,16 @@ def answer(which: Which, value: str | None, by: str | None, app: str | None, db:
         if is_terminal(sys.stdin):
             raise InvalidInput("What is the answer? signoff answer QUESTION VALUE, or pipe it in.")
         value = "-"
-    given = value_of(value, what="The answer")
-    _store(which, lambda question: given, by, app, db, json)
+    text = text_of(value, what="The answer")
+    given = meant_by(text, what="The answer")
+    _store(which, lambda question: _fitting(given, text, question.interrupt.response_schema), by, app, db, json)
+
+
+def _fitting(given: Any, text: str, schema: dict[str, Any] | None) -> Any:
+    """An answer; in the words in which it was given, if it takes those to fit: a number may be a name, or an amount."""
+    if schema is None or forms.refusal(schema, text) is not None:
+        return given
+    return text if is_rounded(text, given) or forms.refusal(schema, given) is not None else given
 
 
 def decide(way: Way, which: Which, value: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
