@@ -180,6 +180,13 @@ hiding = asking(
     }
 )
 
+hiding_edited = asking(
+    {
+        "action_requests": [{"name": "shell", "args": {"command": HIDDEN}, "description": "Run a command"}],
+        "review_configs": [{"action_name": "shell", "allowed_decisions": ["approve", "edit"]}],
+    }
+)
+
 odd_names = asking(
     [
         {

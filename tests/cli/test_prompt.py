@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cli.flows import HOTEL
+from cli.flows import HIDDEN, HOTEL
 from cli.terminal import CTRL_C, DOWN, ENTER, UP, golden
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.cli.codes import ALREADY_ANSWERED, INVALID_ANSWER, PAUSED
@@ -118,6 +118,18 @@ def test_what_a_terminal_would_obey_is_shown_instead(run):
     screen.until_typing("why")
     screen.press(ENTER)
     assert screen.end() == 0
+
+
+def test_what_a_terminal_would_obey_is_shown_instead_while_it_is_edited_and_stays(run):
+    screen = run("hiding_edited", "s  skip")
+    screen.press("e")
+    screen.until_typing(r"command: ls \u001b[8m; rm -rf ~\u001b[28m \u009b8m \u202e#txt")
+    assert "\u202e".encode() not in screen.seen
+    left = "\x1b[D"
+    screen.press(*[left] * 4, "A", ENTER)
+    assert screen.end() == 0
+    (decision,) = said()["decisions"]
+    assert decision["edited_action"]["args"] == {"command": HIDDEN.replace("#txt", "A#txt")}
 
 
 def test_arguments_are_edited_field_by_field_where_there_is_no_editor(run):

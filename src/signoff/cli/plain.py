@@ -91,6 +91,14 @@ def printable(text: str) -> str:
     return _UNSEEN.sub(_written, text.replace("\r\n", "\n"))
 
 
+def characters(text: str) -> list[str]:
+    """The characters of a text, each as a person may be shown it."""
+    shown = [*text]
+    for unseen in _UNSEEN.finditer(text):
+        shown[unseen.start()] = _written(unseen)
+    return shown
+
+
 def _written(unseen: re.Match[str]) -> str:
     if _EMOJI.match(unseen.string, max(0, unseen.start() - 1)):
         return unseen[0]
