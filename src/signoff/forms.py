@@ -1,7 +1,6 @@
 """Forms: what an answer must look like, published as JSON Schema and checked before the answer is stored."""
 
 import json
-import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -9,11 +8,12 @@ from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import lru_cache, partial
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any, NotRequired, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, NotRequired, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypedDict, is_typeddict
 
 from signoff._reprs import repr_of
+from signoff._schemas import readable
 from signoff.constants import MISSING
 from signoff.errors import InvalidAnswer, InvalidInput, MissingExtra
 
@@ -41,8 +41,9 @@ def published(form: Any) -> dict[str, Any]:
         return form.schema
     if isinstance(form, dict):
         # Only as it is asked: an older program may have asked so, and its question has to be answered.
-        _check_keywords(form, _validator(form).VALIDATORS)
-        _check_patterns(form)
+        checks = _checks(form)
+        _check_keywords(form, checks.validator.VALIDATORS)
+        _check_patterns(form, checks)
         return form
     _check_kind(form)
     try:
@@ -72,7 +73,9 @@ def _check_kind(form: Any) -> None:
 
 def refusal(schema: dict[str, Any], answer: Any, part: dict[str, Any] | None = None) -> str | None:
     """Why an answer does not fit a published form, or what is given for a part of it that part; None if it does."""
-    validator = _validator(schema) if part is None else _validator(schema).evolve(schema=_readable(part))
+    validator = _checks(schema).validator
+    if part is not None:
+        validator = validator.evolve(schema=readable(part))
     try:
         error = next(validator.iter_errors(_plain(answer)), None)
     except (ValueError, OverflowError) as unshown:  # a number of thousands of digits, or infinity
@@ -221,54 +224,44 @@ def _pydantic() -> Any:
     return pydantic
 
 
-def _validator(schema: dict[str, Any]) -> Any:
+class _Checks(NamedTuple):
+    """What checks the answers to a schema."""
+
+    validator: Any
+    is_whole: bool
+    """Whether it checks all: patterns that only others can read are left to these."""
+
+
+def _checks(schema: dict[str, Any]) -> _Checks:
     """What checks answers. To check the schema itself takes long, and one is mostly used for many questions."""
     try:
         text = json.dumps(schema)
     except (TypeError, ValueError):  # not JSON as it stands
-        return _new_validator(schema)
-    return _cached_validator(text)
+        return _new_checks(schema)
+    return _cached_checks(text)
 
 
 @lru_cache(maxsize=256)
-def _cached_validator(schema: str) -> Any:
-    return _new_validator(json.loads(schema))
+def _cached_checks(schema: str) -> _Checks:
+    return _new_checks(json.loads(schema))
 
 
-def _new_validator(schema: dict[str, Any]) -> Any:
+def _new_checks(schema: dict[str, Any]) -> _Checks:
     try:
         from jsonschema import SchemaError
         from jsonschema.validators import validator_for
         from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
     except ImportError as error:
         raise _missing() from error
-    schema = _readable(schema)
-    kind = validator_for(schema)
+    read = readable(schema)
+    kind = validator_for(read)
     try:
-        kind.check_schema(schema)
+        kind.check_schema(read)
     except SchemaError as error:
         raise InvalidInput(f"response_schema is not a JSON Schema: {error.message}.") from error
     # Nothing is fetched that a schema may refer to elsewhere.
-    return kind(schema, registry=REGISTRY, format_checker=_format_checker())
-
-
-def _readable(schema: Any) -> Any:
-    """A schema without the patterns that only others can read: pydantic and JavaScript know `\\p{L}`."""
-    if isinstance(schema, list):
-        return [_readable(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {key: _readable(part) for key, part in schema.items() if key != "pattern" or _is_readable(part)}
-
-
-def _is_readable(pattern: Any) -> bool:
-    try:
-        re.compile(pattern)
-    except re.error:
-        return False
-    except TypeError:
-        pass  # it is no pattern, but an argument of that name
-    return True
+    validator = kind(read, registry=REGISTRY, format_checker=_format_checker())
+    return _Checks(validator, is_whole=read == schema)
 
 
 @lru_cache(maxsize=1)
@@ -309,9 +302,9 @@ def _check_keywords(schema: dict[str, Any], known: Mapping[str, Any]) -> None:
         )
 
 
-def _check_patterns(schema: dict[str, Any]) -> None:
+def _check_patterns(schema: dict[str, Any], checks: _Checks) -> None:
     """Refuse patterns by which no answer would be checked; those of a class are read by pydantic."""
-    if _readable(schema) != schema:
+    if not checks.is_whole:
         raise InvalidInput(
             f"response_schema={schema!r} has a pattern that Python cannot read, so nothing would be checked by it. "
             "Give one that re.compile() takes, or a pydantic model, which reads its own."

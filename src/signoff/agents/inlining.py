@@ -2,7 +2,8 @@
 
 from itertools import count
 from typing import Any
-from urllib.parse import unquote
+
+from signoff._schemas import part_at
 
 __all__ = ["inlined"]
 
@@ -35,7 +36,7 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
         if ref is None:
             return own
         is_open = ref in inside or next(places) >= _MOST_PLACES
-        return _together({} if is_open else resolve(_part_at(ref, schema), (*inside, ref)), own)
+        return _together({} if is_open else resolve(part_at(ref, schema), (*inside, ref)), own)
 
     def below(key: str, value: Any, inside: tuple[str, ...]) -> Any:
         if key in _BY_NAME and isinstance(value, dict):
@@ -55,19 +56,6 @@ def _in_todays_words(part: dict[str, Any]) -> dict[str, Any]:
         if isinstance(part.get(word), bool) and today.pop(word) and limit in part:
             today[word] = today.pop(limit)
     return today
-
-
-def _part_at(ref: str, schema: dict[str, Any]) -> Any:
-    """The part of a schema that is referred to. What is elsewhere, or nowhere, may be anything."""
-    document, *names = unquote(ref).split("/")
-    part: Any = schema if document == "#" else {}
-    for name in names:
-        name = name.replace("~1", "/").replace("~0", "~")
-        try:
-            part = part[int(name)] if isinstance(part, list) else part[name]
-        except (LookupError, TypeError, ValueError):
-            return {}
-    return part
 
 
 def _together(found: Any, own: dict[str, Any]) -> Any:

@@ -35,6 +35,16 @@ def again(db: str | None) -> str:
     return f" --db {quote(db)}" if db.startswith("sqlite:") else " --db ..."
 
 
+def named(app: str, db: str | None) -> str:
+    """How the next command names a graph, and the database if it needs to."""
+    return quote(app) + again(db)
+
+
+def next_run(app: str, thread: str) -> str:
+    """The command that goes on with a thread of a graph, as that is named."""
+    return f"signoff run {app} --thread {quote(thread)}"
+
+
 def _saver(address: str) -> AbstractContextManager[Any]:
     scheme, _, rest = address.partition("://")
     if scheme == "sqlite":

@@ -4,6 +4,7 @@ import getpass
 import json
 import re
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -54,9 +55,10 @@ def read_text(text: str) -> Any:
         return text
 
 
-def is_rounded(text: str, value: Any) -> bool:
-    """Whether a number has more digits in the text that it was read from."""
-    return isinstance(value, float) and Decimal(text) != Decimal(repr(value))
+def fitting(value: Any, text: str, refusal: Callable[[Any], str | None]) -> Any:
+    """What was read from a text; the text itself, if only that fits, or has more digits: it is a name, or an amount."""
+    is_rounded = isinstance(value, float) and Decimal(text) != Decimal(repr(value))
+    return text if (is_rounded or refusal(value) is not None) and refusal(text) is None else value
 
 
 def _no_number(word: str) -> Any:

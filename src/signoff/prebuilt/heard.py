@@ -1,12 +1,13 @@
 """What a model hears, and what it said: it refuses a conversation in which calls and results do not go together."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 from itertools import takewhile
 from typing import Any
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, ToolMessage
+
+from signoff._copies import copied
 
 __all__ = [
     "is_overtaken",
@@ -162,16 +163,16 @@ def with_own_ids(said: Any, before: Sequence[Any]) -> Any:
     which the first call keeps it. A cache gives the same message again, and to others: what becomes of it here is not
     for them.
     """
-    said = _with_call_ids(_copied(said))
+    said = _with_call_ids(_own(said))
     id = getattr(said, "id", None)
     return said.model_copy(update={"id": str(uuid4())}) if id is not None and _is_taken(id, before) else said
 
 
-def _copied(said: Any) -> Any:
+def _own(said: Any) -> Any:
     """A message that may be changed in place."""
     if not isinstance(said, AIMessage):
         return said
-    return said.model_copy(update={"content": deepcopy(said.content), "tool_calls": deepcopy(said.tool_calls)})
+    return said.model_copy(update={"content": copied(said.content), "tool_calls": copied(said.tool_calls)})
 
 
 _OF_A_CALL = "lc_run--"

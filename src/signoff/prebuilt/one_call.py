@@ -1,7 +1,6 @@
 """One call: what a tool comes to, also inside of wrappers, in a run and outside of one."""
 
 from collections.abc import Awaitable, Callable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 
 from signoff import _scope
+from signoff._copies import copied
 from signoff._words.commands import Command
 from signoff.engine.program import Node
 from signoff.prebuilt._invoking import Invoke, Keep, aperform, is_in_saved_run, perform, runtime_of
@@ -44,14 +44,7 @@ class ToolCallRequest:
 
 def to_be_wrapped(call: ToolCall) -> ToolCall:
     """A call whose arguments a wrapper may change in place: those in the message of the model stay as they were."""
-    return {**call, "args": _copied(call["args"])}
-
-
-def _copied(args: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return deepcopy(args)
-    except Exception:  # something in them cannot be copied, and is to be left alone by whoever is given it
-        return dict(args)
+    return {**call, "args": copied(call["args"])}
 
 
 Answer = ToolMessage | Command[Any]
@@ -114,7 +107,7 @@ class MakesCalls:
     def _args(self, tool: BaseTool, wants: Injections, request: ToolCallRequest) -> dict[str, Any]:
         runtime = replace(request.runtime, state=request.state)
         # Copies, since the tool may change them, too.
-        return injected(tool, wants, _copied(request.tool_call["args"]), runtime, self.messages_key)
+        return injected(tool, wants, copied(request.tool_call["args"]), runtime, self.messages_key)
 
     def _called(self, tool: BaseTool, args: dict[str, Any], request: ToolCallRequest, shape: Shape) -> Steps[Any]:
         """What the tool itself comes to, whatever the model is told of a failure."""

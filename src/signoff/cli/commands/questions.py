@@ -2,6 +2,7 @@
 
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from shlex import quote
 from typing import Any, NamedTuple
 
@@ -11,8 +12,8 @@ from signoff._words.commands import Command
 from signoff.checkpoint.questions import Question
 from signoff.cli.apps import find, needs_loop
 from signoff.cli.codes import FAILED, PAUSED, NotFound
-from signoff.cli.databases import again, opened
-from signoff.cli.given import is_rounded, length_of, meant_by, person, text_of, value_of
+from signoff.cli.databases import again, named, next_run, opened
+from signoff.cli.given import fitting, length_of, meant_by, person, text_of, value_of
 from signoff.cli.output import console, for_people, has_terminal, is_terminal, leave, show, show_block, tell
 from signoff.cli.plain import ago, question_fields, short, short_id
 from signoff.cli.prompt.reading import Decision, Reading, Way, read
@@ -165,14 +166,12 @@ def answer(which: Which, value: str | None, by: str | None, app: str | None, db:
         value = "-"
     text = text_of(value, what="The answer")
     given = meant_by(text, what="The answer")
-    _store(which, lambda question: _fitting(given, text, question.interrupt.response_schema), by, app, db, json)
 
+    def answer_to(question: Question) -> Any:
+        schema = question.interrupt.response_schema
+        return given if schema is None else fitting(given, text, partial(forms.refusal, schema))
 
-def _fitting(given: Any, text: str, schema: dict[str, Any] | None) -> Any:
-    """An answer; in the words in which it was given, if it takes those to fit: a number may be a name, or an amount."""
-    if schema is None or forms.refusal(schema, text) is not None:
-        return given
-    return text if is_rounded(text, given) or forms.refusal(schema, given) is not None else given
+    _store(which, answer_to, by, app, db, json)
 
 
 def decide(way: Way, which: Which, value: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
@@ -231,9 +230,10 @@ def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: st
         graph = find(app, saver) if app is not None else None
         question = the_question(inbox, which)
         value = answer_to(question)
+        run_again = next_run(named(app or "APP", db), question.thread_id)
         if graph is None:
             inbox.answer(question.id, value, by=person(by), thread_id=question.thread_id)
-            then = f"Continue it with: {_next_run(app, db, question)}"
+            then = f"Continue it with: {run_again}"
             _tell(question, value, "stored", then, json)
             return
         try:
@@ -241,7 +241,7 @@ def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: st
         except SignoffError:
             raise
         except Exception as error:
-            then = f"Then the run failed. Try again with: {_next_run(app, db, question)}"
+            then = f"Then the run failed. Try again with: {run_again}"
             _tell(question, value, "failed", then, json, error=repr_of(error))
             if not json:
                 tell(error)
@@ -251,10 +251,6 @@ def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: st
     _tell(question, value, "paused" if asked else "done", then, json, result=result)
     if asked:
         leave(PAUSED)
-
-
-def _next_run(app: str | None, db: str | None, question: Question) -> str:
-    return f"signoff run {quote(app or 'APP')}{again(db)} --thread {quote(question.thread_id)}"
 
 
 def _continued(graph: Any, question: Question, answer: Command[Any]) -> Any:

@@ -1,6 +1,5 @@
 """Commands that run: run, fork."""
 
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -10,7 +9,7 @@ from signoff._words.questions import Interrupt
 from signoff.cli.apps import find
 from signoff.cli.codes import FAILED, PAUSED, NotFound
 from signoff.cli.commands.threads import at
-from signoff.cli.databases import again, opened
+from signoff.cli.databases import named, next_run, opened
 from signoff.cli.following import follow
 from signoff.cli.given import json_of, person
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
@@ -29,7 +28,7 @@ def run(
     with opened(db, is_new_allowed=True) as saver:
         graph = find(app, saver)
         given = None if input is None else json_of(input, what="The input")
-        session = Session(graph, quote(app) + again(db), thread or uuid4().hex[:8], json, no_input, by)
+        session = Session(graph, named(app, db), thread or uuid4().hex[:8], json, no_input, by)
         session.begin(given, is_new=thread is None)
         session.go(given, session.config)
 
@@ -43,18 +42,18 @@ def fork(
         config = at(saver, thread, checkpoint).config
         if values is not None:
             config = graph.update_state(config, json_of(values, what="--set"), as_node=as_node)
-        Session(graph, quote(app) + again(db), thread, json, no_input, by=None).go(None, config)
+        Session(graph, named(app, db), thread, json, no_input, by=None).go(None, config)
 
 
 class Session:
     """A thread in the terminal: it runs until it ends, asks, and runs on with the answer.
 
-    app: how the next command names the graph, and the database if it needs to.
+    app: how the next command names the graph.
     """
 
     def __init__(self, graph: Any, app: str, thread: str, is_json: bool, no_input: bool, by: str | None) -> None:
         self.graph, self.app, self.thread = graph, app, thread
-        self.again = f"signoff run {app} --thread {quote(thread)}"
+        self.again = next_run(app, thread)
         self.config = {"configurable": {"thread_id": thread}}
         self.is_json, self.by = is_json, person(by)
         self.may_ask = not no_input and not is_json and has_terminal()

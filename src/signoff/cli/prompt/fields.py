@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from signoff import forms
-from signoff.cli.given import is_rounded, read_text
+from signoff.cli.given import fitting, read_text
 from signoff.cli.plain import as_json, plain, printable
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.lines import line
@@ -108,9 +108,7 @@ def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: 
     while True:
         text = line(f"  {label}{_hint(schema)}: ", text)
         # What nobody has changed stays: the text "5" is no number, where the schema would take that, too.
-        value = now if text == begun and is_fit else _meant(text, schema, blanks)
-        if is_rounded(text, value) and refusal(text) is None:
-            value = text  # as the schema of a Decimal takes it
+        value = now if text == begun and is_fit else fitting(_meant(text, schema, blanks), text, refusal)
         refused = refusal(value)
         if refused is None:
             return value

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
+
+from signoff._schemas import part_at
 
 
 def resolved(part: Any, root: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
@@ -16,7 +17,7 @@ def resolved(part: Any, root: Mapping[str, Any]) -> tuple[Mapping[str, Any], boo
         if "$ref" in schema:
             place = str(schema["$ref"])
             # What refers to itself says nothing, so that it is typed like anything else.
-            found = {} if place in followed else _at(place, root)
+            found = {} if place in followed else _as_schema(part_at(place, root))
             followed.add(place)
             schema = {**found, **_without(schema, "$ref")}
         elif len(some) == 1:
@@ -39,17 +40,3 @@ def _as_schema(part: Any) -> Mapping[str, Any]:
 
 def _without(schema: Mapping[str, Any], keyword: str) -> Mapping[str, Any]:
     return {name: value for name, value in schema.items() if name != keyword}
-
-
-def _at(place: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The part of a schema that a reference names; one that is elsewhere, or nowhere, says nothing."""
-    if place != "#" and not place.startswith("#/"):
-        return {}
-    part: Any = root
-    for name in unquote(place[1:]).split("/")[1:]:
-        name = name.replace("~1", "/").replace("~0", "~")
-        try:
-            part = part[int(name)] if isinstance(part, list) else part[name]
-        except (LookupError, TypeError, ValueError):
-            return {}
-    return _as_schema(part)
