@@ -17,7 +17,17 @@ from signoff._schemas import readable
 from signoff.constants import MISSING
 from signoff.errors import InvalidAnswer, InvalidInput, MissingExtra
 
-__all__ = ["Form", "adapter_of", "as_data", "completed", "filled_in", "makes_values", "published", "refusal"]
+__all__ = [
+    "Form",
+    "adapter_of",
+    "as_data",
+    "completed",
+    "filled_in",
+    "makes_values",
+    "misstated",
+    "published",
+    "refusal",
+]
 
 
 _NOTES = frozenset(
@@ -90,6 +100,15 @@ def refusal(schema: dict[str, Any], answer: Any, part: dict[str, Any] | None = N
     fields = error.schema.get("required") if error.validator == "type" and isinstance(error.schema, dict) else None
     mend = f" (give a dict with {', '.join(map(repr, fields))})" if fields else ""
     return f"answer{place}: {error.message}{mend}"
+
+
+def misstated(schema: dict[str, Any]) -> str | None:
+    """Why something is no JSON Schema; None if it is one."""
+    try:
+        _checks(schema)
+    except InvalidInput as error:
+        return getattr(error.__cause__, "message", str(error))
+    return None
 
 
 def filled_in(form: Any, answer: Any, published: dict[str, Any] | None) -> Any:

@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
+from langchain_core.tools import StructuredTool, tool
 
 from prebuilt.models import scripted
 from signoff.agents import Rule, create_agent, create_deep_agent, list_rules
@@ -551,3 +551,25 @@ def test_a_second_watch_is_refused_whatever_it_is_called(make, second):
 def test_what_middleware_cannot_work_with_is_refused_when_it_is_made(made, named):
     with pytest.raises(InvalidInput, match=named):
         made()
+
+
+UNREADABLE = {
+    "a type that is none": {"type": "objct"},
+    "a mark in place of a list": {"type": "object", "properties": {"to": {"type": "string", "required": True}}},
+    "a reference that is no text": {"type": "object", "properties": {"to": {"$ref": 5}}},
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_watched_tool_whose_schema_is_no_json_schema_is_refused_by_its_name(kind):
+    send = StructuredTool(name="send", description="Send.", args_schema=UNREADABLE[kind], func=pay)
+    create_agent(Model(), [send, pay], interrupt_on={"pay": True})  # nobody has to read it
+    with pytest.raises(InvalidInput, match="The args_schema of the tool 'send' is not a JSON Schema: "):
+        create_agent(Model(), [send], interrupt_on={"send": True})
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_schema_of_arguments_that_is_no_json_schema_is_refused(kind):
+    setting = {"pay": {"args_schema": UNREADABLE[kind]}}
+    with pytest.raises(InvalidInput, match=r"'args_schema' of interrupt_on\['pay'\] is not a JSON Schema: "):
+        create_agent(Model(), [pay], interrupt_on=setting)

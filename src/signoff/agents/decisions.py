@@ -9,6 +9,7 @@ from langchain_core.tools import BaseTool
 from signoff import forms
 from signoff.agents.inlining import inlined
 from signoff.agents.rules import as_moment
+from signoff.errors import InvalidInput
 from signoff.forms import Form
 from signoff.prebuilt.argument_classes import Misfit, details_of, field_names, json_schema_of, made_of
 from signoff.prebuilt.tool_errors import listed
@@ -138,6 +139,13 @@ def args_schema_of(tool: BaseTool | None) -> dict[str, Any]:
     schema = call_schema(tool)
     plain = inlined(schema if isinstance(schema, dict) else json_schema_of(schema))
     return {"additionalProperties": True, **plain} if takes_others(tool) else plain
+
+
+def check_schema(schema: Any, said: str) -> None:
+    """Refuse a dict that is no JSON Schema: no arguments that a person gives could be checked by it."""
+    flaw = forms.misstated(inlined(schema)) if isinstance(schema, dict) else None
+    if flaw is not None:
+        raise InvalidInput(f"{said} is not a JSON Schema: {flaw}. Give one that is, or a pydantic class.")
 
 
 # What only the tool itself can say

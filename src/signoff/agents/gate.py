@@ -16,7 +16,7 @@ from langchain_core.tools import BaseTool
 from signoff import _scope
 from signoff._annotations import code_of
 from signoff._words.questions import interrupt
-from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one, misfit
+from signoff.agents.decisions import Proposal, args_schema_of, check_schema, form_for_all, form_for_one, misfit
 from signoff.agents.inlining import inlined
 from signoff.agents.rules import StoredRule, holds
 from signoff.constants import CONF
@@ -27,7 +27,7 @@ from signoff.forms import Form
 from signoff.prebuilt.injection import function_of
 from signoff.prebuilt.one_call import ToolCallRequest
 from signoff.prebuilt.tool_calls import digest_of
-from signoff.prebuilt.toolbox import argument_names
+from signoff.prebuilt.toolbox import argument_names, call_schema
 
 if TYPE_CHECKING:
     from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, Policy
@@ -66,6 +66,10 @@ class Gate:
         self.policies = watch.policies
         self.is_batched = watch.interrupt_mode == "batched"
         self._versions = {name: version_of(tool) for name, tool in tools.items()}
+        for name, policy in self.policies.items():
+            check_schema(policy.args_schema, f"'args_schema' of interrupt_on[{name!r}]")
+            if name in tools:
+                check_schema(call_schema(tools[name]), f"The args_schema of the tool {name!r}")
 
     @property
     def together(self) -> frozenset[str]:

@@ -32,9 +32,9 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
             return part
         known = {key: below(key, value, inside) for key, value in part.items() if key not in _OF_DOCUMENTS}
         own = _in_todays_words(known)
-        ref = own.pop("$ref", None)
-        if ref is None:
+        if not isinstance(ref := own.get("$ref"), str):
             return own
+        del own["$ref"]
         is_open = ref in inside or next(places) >= _MOST_PLACES
         return _together({} if is_open else resolve(part_at(ref, schema), (*inside, ref)), own)
 
