@@ -22,7 +22,7 @@ SCREENS = Path(__file__).parent / "screens"
 PATHS = [path for path in [os.environ.get("PYTHONPATH")] if path]
 """Where the library is, if it is not installed."""
 
-UP, DOWN, ENTER, CTRL_C = "\x1b[A", "\x1b[B", "\r", "\x03"
+UP, DOWN, ENTER, CTRL_C, CTRL_D = "\x1b[A", "\x1b[B", "\r", "\x03", "\x04"
 
 
 class Terminal:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cli.flows import HIDDEN, HOTEL
-from cli.terminal import CTRL_C, DOWN, ENTER, UP, golden
+from cli.terminal import CTRL_C, CTRL_D, DOWN, ENTER, UP, golden
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.cli.codes import ALREADY_ANSWERED, INVALID_ANSWER, PAUSED
 from signoff.graph import START, StateGraph
@@ -354,10 +354,11 @@ def test_a_terminal_that_is_slow_or_silent_is_not_asked_where_its_cursor_is(run)
 # Leaving
 
 
-def test_ctrl_c_leaves_the_question_open_and_a_day_later_it_is_asked_again(run, terminal):
+@pytest.mark.parametrize("key", [CTRL_C, CTRL_D], ids=["ctrl-c", "ctrl-d"])
+def test_a_key_leaves_the_question_open_and_a_day_later_it_is_asked_again(run, terminal, key):
     screen = run("edit_file", "s  skip")
     asked = [line for line in screen.text.splitlines() if line.startswith(("│", "╭", "╰"))]
-    screen.press(CTRL_C)
+    screen.press(key)
     assert screen.end() == 3
     assert "left open; go on with: signoff run flows.py:edit_file --thread t" in screen.text
     again = terminal("run", "flows.py:edit_file", "--thread", "t")

@@ -41,7 +41,7 @@ class Skipped(Exception):
 
 
 def ask(question: Interrupt[Any], console: "Console", where: str = "") -> Any:
-    """Show a question and get the answer. Raises Skipped, or KeyboardInterrupt at Ctrl-C."""
+    """Show a question and get the answer. Raises Skipped, KeyboardInterrupt at Ctrl-C, or EOFError at Ctrl-D."""
     reading = read(question)
     decisions = []
     for place, item in enumerate(reading.items, 1):

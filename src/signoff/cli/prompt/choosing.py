@@ -22,7 +22,7 @@ _IN_SIGHT = ("[SetCursorPosition]", "")
 
 
 def choose(options: Sequence[Option], message: str = "", *, chosen: int = 0) -> Any:
-    """The value of the option that the person takes. Ctrl-C raises KeyboardInterrupt."""
+    """The value of the option that the person takes. Raises KeyboardInterrupt at Ctrl-C, EOFError at Ctrl-D."""
     from prompt_toolkit.application import Application
     from prompt_toolkit.layout import Layout, Window
     from prompt_toolkit.layout.controls import FormattedTextControl
@@ -76,6 +76,7 @@ def _keys(options: Sequence[Option], place: list[int]) -> Any:
     keys.add("down")(move(1))
     keys.add("enter")(take(None))
     keys.add("c-c")(lambda event: event.app.exit(exception=KeyboardInterrupt))
+    keys.add("c-d")(lambda event: event.app.exit(exception=EOFError))
     for number, option in enumerate(options):
         if option.letter:
             keys.add(option.letter)(take(number))

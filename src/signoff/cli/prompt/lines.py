@@ -8,7 +8,7 @@ from signoff.cli.plain import characters
 
 
 def line(message: str, default: str = "") -> str:
-    """What the person types behind a message. Ctrl-C raises KeyboardInterrupt."""
+    """What the person types behind a message. Raises KeyboardInterrupt at Ctrl-C, EOFError at Ctrl-D."""
     from prompt_toolkit import PromptSession
 
     session: PromptSession[str] = PromptSession(output=output(), input_processors=[_writing_out()])
