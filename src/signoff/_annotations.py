@@ -9,7 +9,7 @@ import sys
 import typing
 from collections.abc import Callable
 from functools import partial
-from types import CodeType, FunctionType
+from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -50,7 +50,7 @@ def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signature:
     """The parameters of a function."""
-    if type(thing) is not FunctionType or thing.__dict__:  # it may be a decorator's, or say something else of itself
+    if not _is_plain(thing):
         if _is_mock(thing):
             return _ANY
         return inspect.signature(thing, follow_wrapped=follow_wrapped, **_as_written("annotation_format"))
@@ -58,6 +58,11 @@ def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signatur
     if known is None:
         known = _signatures[thing] = inspect.signature(thing, **_as_written("annotation_format"))
     return known
+
+
+def _is_plain(thing: Any) -> bool:
+    """Whether a function cannot be a decorator's, nor say something else of itself."""
+    return type(thing) is BuiltinFunctionType or (type(thing) is FunctionType and not thing.__dict__)
 
 
 def fits(function: Any, /, *args: Any, **kwargs: Any) -> bool:
@@ -121,8 +126,8 @@ def _is_mock(thing: Any) -> bool:
 
 _ANY = inspect.signature(lambda *args, **kwargs: None)
 
-_signatures: WeakKeyDictionary[FunctionType, inspect.Signature] = WeakKeyDictionary()
-"""Those of plain functions: each is asked for several times while a graph is made."""
+_signatures: WeakKeyDictionary[FunctionType | BuiltinFunctionType, inspect.Signature] = WeakKeyDictionary()
+"""Those of plain functions: each is asked for several times while a graph is made, and operator.add for every list."""
 
 
 def _as_written(setting: str) -> dict[str, Any]:
