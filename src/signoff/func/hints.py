@@ -1,7 +1,7 @@
 """The classes that a function names: what it is given and what it returns is stored, and comes back as what it was."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from types import FunctionType
 from typing import Any
@@ -27,11 +27,11 @@ def register_types_of(func: Callable[..., Any]) -> OwnTypes:
         return known_hints(annotations, getattr(func, "__globals__", {}), _names_around(func))
 
     hints = look()
-    types = _types_in(hints)
+    types = types_in(*hints.values())
     register_types(types)
     own = own_types(types, [func])
     if len(hints) < len(annotations):
-        REGISTRY.add_later(lambda: _added(own, _types_in(look())))
+        REGISTRY.add_later(lambda: _added(own, types_in(*look().values())))
     return own
 
 
@@ -49,7 +49,3 @@ def _names_around(func: Callable[..., Any]) -> dict[str, Any]:
 def _added(own: OwnTypes, types: list[type]) -> list[type]:
     own.update({name_of(cls): cls for cls in types})
     return types
-
-
-def _types_in(hints: Mapping[str, Any]) -> list[type]:
-    return [cls for hint in hints.values() for cls in types_in(hint)]

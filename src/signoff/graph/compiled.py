@@ -78,7 +78,7 @@ def _types_of(builder: Description) -> Collection[Any]:
 def _own_types(builder: Description, program: Program) -> OwnTypes:
     """The classes of a graph, registered, with those of the graphs in it that it has none of the same names for."""
     schemas = _types_of(builder)
-    types = [type_ for schema in schemas for type_ in types_in(schema)]
+    types = types_in(*schemas)
     register_types(types)
     nested = [node.graph.program.types for node in program.nodes.values() if node.graph is not None]
     return {**ChainMap(*nested), **own_types(types, schemas)}

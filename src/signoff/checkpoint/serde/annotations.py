@@ -17,15 +17,15 @@ from signoff.checkpoint.serde.kinds import REGISTRABLE, is_pydantic, kind_of
 __all__ = ["known_hints", "types_in"]
 
 
-def types_in(annotation: Any) -> list[type]:
-    """The dataclasses, pydantic models, Enums and NamedTuples that an annotation or schema names, each once.
+def types_in(*annotations: Any) -> list[type]:
+    """The dataclasses, pydantic models, Enums and NamedTuples that annotations or schemas name, each once.
 
     Names that cannot be resolved (imported for type checkers only, say) are passed over: their instances are
     refused when they are stored, with the path and the remedy.
     """
     found: dict[type, None] = {}
     seen: dict[int, Any] = {}  # the hints themselves are kept, so that no id is used twice
-    todo = [annotation]
+    todo = list(reversed(annotations))
     while todo:
         hint = todo.pop()
         if id(hint) not in seen:
