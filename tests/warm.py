@@ -23,9 +23,14 @@ from strict import STRICT_PYTHON
 PYTHON = Path(__file__).with_name("warm_python.py")
 
 MODULES = [
-    "signoff.cli.app", "signoff.cli.prompt", "signoff.checkpoint.sqlite.aio", "signoff.agents", "signoff.prebuilt",
-    "signoff.inbox", "signoff.func", "signoff.store.sqlite", "signoff.checkpoint.postgres.aio",
-    "signoff.checkpoint.redis.aio", "langchain_core.language_models.fake_chat_models",
+    "signoff.cli.app", "signoff.cli.apps", "signoff.cli.commands.demo", "signoff.cli.commands.questions",
+    "signoff.cli.commands.running", "signoff.cli.commands.threads", "signoff.cli.prompt.asking",
+    "signoff.cli.prompt.panel", "signoff.cli.screen", "prompt_toolkit", "prompt_toolkit.input.vt100", "rich.table",
+    "signoff.checkpoint.serde.codec", "signoff.checkpoint.serde.explain", "signoff.checkpoint.sqlite.aio",
+    "signoff.agents", "signoff.prebuilt", "signoff.inbox.desk", "signoff.func", "signoff.store.sqlite",
+    "signoff.bridge.watch", "signoff.engine.onward", "signoff.graph.compiled", "signoff.graph.validating",
+    "signoff.types", "signoff.checkpoint.postgres.aio", "signoff.checkpoint.redis.aio",
+    "langchain_core.language_models.fake_chat_models", "langchain_core.tracers.langchain", "langsmith.run_helpers",
 ]  # fmt: skip
 """What is loaded beforehand."""
 
