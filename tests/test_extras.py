@@ -26,6 +26,18 @@ from signoff.checkpoint.serde.encrypted import EncryptedSerializer
 EncryptedSerializer.from_aes(b"0" * 32)
 """
 
+ASK = """
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.func import entrypoint
+from signoff.types import interrupt
+
+@entrypoint(InMemorySaver())
+def ask(amount):
+    return interrupt(f"Pay {amount}?", response_schema=FORM)
+
+ask.invoke(5, {"configurable": {"thread_id": "1"}})
+"""
+
 
 @pytest.mark.parametrize(
     ("package", "extra", "program"),
@@ -41,6 +53,8 @@ EncryptedSerializer.from_aes(b"0" * 32)
         ("redis", "redis", "from signoff.cache.redis import RedisCache"),
         ("aiosqlite", "sqlite", OPEN_SQLITE),
         ("cryptography", "encryption", ENCRYPT),
+        ("pydantic", "forms", ASK.replace("FORM", "bool")),
+        ("jsonschema", "forms", ASK.replace("FORM", "{'type': 'boolean'}")),
     ],
 )
 def test_a_missing_extra_is_named(package, extra, program):

@@ -21,7 +21,7 @@ FLOORS = {
     "constants": 0, "errors": 0, "runtime": 0, "config": 0, "channels": 0, "managed": 0, "steps": 0, "_veils": 0,
     "_annotations": 0, "_reprs": 0, "_scope": 0, "_extras": 0, "_forks": 0, "_loops": 0, "_locks": 0, "callbacks": 0,
     "_diffs": 0, "_elsewhere": 0, "_words": 0, "utils": 0, "version": 0, "warnings": 0, "forms": 0, "typing": 0,
-    "_clocks": 0, "_copies": 0, "_schemas": 0, "_ambient": 0, "_internal": 0, "_texts": 0, "_tuples": 0,
+    "_clocks": 0, "_copies": 0, "_ambient": 0, "_internal": 0, "_texts": 0, "_tuples": 0,
 }  # fmt: skip
 
 MAY_ENTER = {
@@ -37,8 +37,8 @@ MAY_ENTER = {
         "bridge", "graph/message.py", "prebuilt", "agents", "checkpoint/serde/langchain.py", "callbacks.py",
     ),
     "langchain": ("store/base/embed.py", "prebuilt/models.py"),
-    "jsonschema": ("forms.py",), "jsonschema_specifications": ("forms.py",), "referencing": ("forms.py",),
-    "pydantic_core": ("forms.py",),
+    "jsonschema": ("forms",), "jsonschema_specifications": ("forms",), "referencing": ("forms",),
+    "pydantic_core": ("forms",),
     "typer": ("cli",), "rich": ("cli",), "prompt_toolkit": ("cli",),
     "fastapi": ("server", "web"), "starlette": ("server", "web"),
     "langgraph": (),

@@ -364,7 +364,7 @@ def test_an_answer_that_is_no_dict_is_told_what_is_wanted_in_one():
 def test_a_question_that_an_older_program_asked_with_such_a_form_can_still_be_answered(monkeypatch):
     app = line(ask=noting({"approved": "boolean"})).compile(InMemorySaver())
     with monkeypatch.context() as older:
-        older.setattr(forms, "_check_keywords", lambda schema, known: None)
+        older.setattr("signoff.forms.asked.check_asked", lambda schema: None)
         app.invoke(NEW, {"configurable": {"thread_id": "1"}})
     assert app.invoke(Command(resume=True), {"configurable": {"thread_id": "1"}}) == {"log": ["True"]}
 

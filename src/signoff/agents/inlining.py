@@ -3,7 +3,7 @@
 from itertools import count
 from typing import Any
 
-from signoff._schemas import part_at
+from signoff.forms import part_at
 
 __all__ = ["inlined"]
 

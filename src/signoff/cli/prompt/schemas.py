@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from signoff._schemas import part_at
+from signoff.forms import part_at
 
 
 def resolved(part: Any, root: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
