@@ -11,7 +11,16 @@ from uuid import UUID, uuid4
 
 import pytest
 from jsonschema import Draft202012Validator
-from pydantic import BaseModel, Field, PositiveInt, SecretStr, field_validator, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    Field,
+    PositiveInt,
+    SecretStr,
+    computed_field,
+    field_validator,
+    model_validator,
+)
 
 from signoff import forms
 from signoff.checkpoint.memory import InMemorySaver
@@ -88,12 +97,35 @@ class Strict(BaseModel, strict=True):
     sizes: tuple[Size, ...] = ()
 
 
+class Renamed(BaseModel):
+    amount: int = Field(validation_alias="theAmount")
+    note: str = Field("", validation_alias=AliasChoices("theNote", "note"), serialization_alias="noteSaid")
+
+
+class Renaming(BaseModel, extra="allow"):
+    first: Renamed
+    rest: dict[str, tuple[Renamed, ...]] = {}
+
+
+class Counted(BaseModel, extra="forbid"):
+    amount: int
+
+    @computed_field
+    def twice(self) -> int:
+        return 2 * self.amount
+
+
+RENAMED = Renamed(theAmount=5, theNote="x")
+
 INSTANCES = [
     pytest.param(Model, Model(amount=5, note="x"), id="model"),
     pytest.param(Data, Data(5), id="dataclass"),
     pytest.param(Size, Size.SMALL, id="Enum"),
     pytest.param(list[Data], [Data(5), Data(6)], id="several"),
     pytest.param(Strict, Strict(day=date(2026, 1, 2), sizes=(Size.SMALL,)), id="strict"),
+    pytest.param(Renamed, RENAMED, id="read by other names"),
+    pytest.param(Renaming, Renaming(first=RENAMED, rest={"a": (RENAMED,)}, more=[1]), id="read by other names inside"),
+    pytest.param(Counted, Counted(amount=5), id="computed"),
 ]
 
 

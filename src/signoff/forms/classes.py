@@ -44,12 +44,41 @@ def _portable(form: Any) -> Any:
 
 def completed(form: Any, typed: Any) -> Any:
     """The data of a typed answer, with what its form has added; MISSING if the form would not make the same of it."""
-    with suppress(ValueError, TypeError, pydantic().PydanticUserError):
-        adapter = adapter_of(form)
-        data = adapter.dump_python(typed, mode="json", by_alias=True)
-        if adapter.validate_json(json.dumps(data)) == typed:
-            return data
+    for told in (_as_written, _as_read):
+        with suppress(ValueError, TypeError, pydantic().PydanticUserError):
+            adapter = adapter_of(form)
+            data = told(adapter, typed)
+            if adapter.validate_json(json.dumps(data)) == typed:
+                return data
     return MISSING
+
+
+def _as_written(adapter: Any, typed: Any) -> Any:
+    return adapter.dump_python(typed, mode="json", by_alias=True)
+
+
+def _as_read(adapter: Any, typed: Any) -> Any:
+    """The data of models whose fields are read by other names than they are written by."""
+    return _renamed(typed, adapter.dump_python(typed, mode="json", by_alias=False))
+
+
+def _renamed(typed: Any, data: Any) -> Any:
+    if isinstance(typed, list | tuple) and isinstance(data, list):
+        return [_renamed(one, told) for one, told in zip(typed, data, strict=True)]
+    if isinstance(typed, dict) and isinstance(data, dict):
+        return {key: _renamed(one, told) for one, (key, told) in zip(typed.values(), data.items(), strict=True)}
+    if not (isinstance(typed, pydantic().BaseModel) and isinstance(data, dict)):
+        return data
+    fields = {name: field for name, field in type(typed).model_fields.items() if name in data}
+    known = {_name_to_read(name, field): _renamed(getattr(typed, name), data[name]) for name, field in fields.items()}
+    return {**{name: data[name] for name in typed.model_extra or ()}, **known}
+
+
+def _name_to_read(name: str, field: Any) -> str:
+    """What a field is called in data: the first of its aliases, if it has some."""
+    alias = field.validation_alias
+    first = alias.choices[0] if isinstance(alias, pydantic().AliasChoices) else alias
+    return first if isinstance(first, str) else name
 
 
 def has_makers(form: Any) -> bool:
