@@ -1,11 +1,12 @@
 """Promise 6: a bad answer is refused before anything is changed; what is asked for is published with the question."""
 
 import threading
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NamedTuple, TypedDict
 from unittest.mock import Mock, patch
 from uuid import UUID, uuid4
 
@@ -97,6 +98,11 @@ class Strict(BaseModel, strict=True):
     sizes: tuple[Size, ...] = ()
 
 
+class Pair(NamedTuple):
+    amount: int
+    size: Size
+
+
 class Renamed(BaseModel):
     amount: int = Field(validation_alias="theAmount")
     note: str = Field("", validation_alias=AliasChoices("theNote", "note"), serialization_alias="noteSaid")
@@ -122,6 +128,8 @@ INSTANCES = [
     pytest.param(Data, Data(5), id="dataclass"),
     pytest.param(Size, Size.SMALL, id="Enum"),
     pytest.param(list[Data], [Data(5), Data(6)], id="several"),
+    pytest.param(dict[str, Size], {"shirt": Size.SMALL}, id="several by name"),
+    pytest.param(Pair, Pair(5, Size.SMALL), id="NamedTuple"),
     pytest.param(Strict, Strict(day=date(2026, 1, 2), sizes=(Size.SMALL,)), id="strict"),
     pytest.param(Renamed, RENAMED, id="read by other names"),
     pytest.param(Renaming, Renaming(first=RENAMED, rest={"a": (RENAMED,)}, more=[1]), id="read by other names inside"),
@@ -135,6 +143,16 @@ def test_an_answer_that_is_the_type_already_is_taken(open_app, form, answer):
     app = open_app(beside(ask=noting(form)))
     app.invoke(NEW)
     assert app.invoke(Command(resume=answer)) == {"log": [repr(answer)]}
+
+
+@pytest.mark.parametrize("holder", [[], {}], ids=["list", "dict"])
+def test_an_answer_that_holds_itself_is_refused(open_app, holder):
+    app = open_app(beside(ask=noting(list | dict)))
+    app.invoke(NEW)
+    answer = copy(holder)
+    answer.append(answer) if isinstance(answer, list) else answer.update(me=answer)
+    with pytest.raises(InvalidAnswer, match="is still open"):
+        app.invoke(Command(resume=answer))
 
 
 def test_a_strict_form_takes_what_a_page_sends(open_app):

@@ -107,10 +107,20 @@ def _has_maker(schema: Any) -> bool:
 
 def as_data(answer: Any) -> Any:
     """An answer with data in place of what is an instance of a class, if the form can make the same of it again."""
+    try:
+        return _as_data(answer)
+    except RecursionError:  # it holds itself, and is refused where it is checked
+        return answer
+
+
+def _as_data(answer: Any) -> Any:
     if isinstance(answer, list):
-        return [as_data(one) for one in answer]
+        return [_as_data(one) for one in answer]
+    if isinstance(answer, dict):
+        return {key: _as_data(one) for key, one in answer.items()}
     kind = type(answer)
-    if not (is_dataclass(kind) or isinstance(answer, Enum | pydantic().BaseModel)):
+    is_named_tuple = isinstance(answer, tuple) and hasattr(kind, "_fields")
+    if not (is_dataclass(kind) or is_named_tuple or isinstance(answer, Enum | pydantic().BaseModel)):
         return answer
     data = completed(kind, answer)
     return answer if data is MISSING else data
