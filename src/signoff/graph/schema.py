@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, get_args, get_origin
 
@@ -39,6 +39,11 @@ class Schema:
     """The class, where it is declared with parameters: `State[int]`."""
     channels: dict[str, BaseChannel]
     managed: Managed
+    build: Callable[[dict[str, Any]], Any] | None = field(init=False)
+    """What makes an object of the type; None where a dict will do."""
+
+    def __post_init__(self) -> None:
+        self.build = builder_of(self.type)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -53,14 +58,14 @@ class Schema:
     @property
     def builds(self) -> bool:
         """Whether more than the values of its channels is made for whoever reads it."""
-        return bool(self.managed) or builder_of(self.type) is not None
+        return bool(self.managed) or self.build is not None
 
     def reader(self) -> Reader:
         """What makes the input of a node out of the values."""
         if self.is_root:
             return lambda values, step, stop: values.get(ROOT)
         read = partial(_read_managed, self.keys, self.managed) if self.managed else _reader(self.keys)
-        build = builder_of(self.type)
+        build = self.build
         return read if build is None else lambda values, step, stop: build(read(values, step, stop))
 
     def maker(self) -> Callable[[Any], Any] | None:
@@ -68,8 +73,8 @@ class Schema:
 
         As long as a field is missing that the type requires, it is shown as it is.
         """
-        build = None if self.is_root else builder_of(self.type)
-        if build is None:
+        build = self.build
+        if build is None or self.is_root:
             return None
         needed = frozenset(_required(self.type))
         return lambda shown: build(values_of(self.keys, shown)) if needed <= shown.keys() else shown
