@@ -52,9 +52,10 @@ def test_a_thread_in_the_next_second_does_not_change_the_text_of_this_one(line):
         return beside
 
     as_text(this)
+    others = sys.gettrace()  # the coverage of tests is measured by it
     sys.settrace(beside)
     text = as_text(this)
-    sys.settrace(None)
+    sys.settrace(others)
     assert text == "1970-01-01T00:00:10.000000+00:00"
 
 
