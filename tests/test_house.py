@@ -22,6 +22,7 @@ FLOORS = {
     "_annotations": 0, "_reprs": 0, "_scope": 0, "_extras": 0, "_forks": 0, "_loops": 0, "_locks": 0, "callbacks": 0,
     "_diffs": 0, "_elsewhere": 0, "_words": 0, "utils": 0, "version": 0, "warnings": 0, "forms": 0, "typing": 0,
     "_clocks": 0, "_copies": 0, "_ambient": 0, "_internal": 0, "_texts": 0, "_tuples": 0,
+    "_modules": 0,
 }  # fmt: skip
 
 MAY_ENTER = {

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Literal, Union
 
+from signoff._modules import imported, real_name
 from signoff.checkpoint.serde.kinds import kind_of
 from signoff.checkpoint.serde.registry import REGISTRY, Entry, Registry, name_of
 from signoff.errors import InvalidInput
@@ -51,7 +51,7 @@ def _one(allowed: Any) -> AllowList:
     if isinstance(allowed, type):
         return AllowList(classes=frozenset({allowed}))
     if isinstance(allowed, tuple) and len(allowed) > 1 and all(isinstance(part, str) for part in allowed):
-        return AllowList(names=frozenset({f"{'.'.join(allowed[:-1])}:{allowed[-1]}"}))
+        return AllowList(names=frozenset({f"{real_name('.'.join(allowed[:-1]))}:{allowed[-1]}"}))
     raise InvalidInput(f"An allow-list has classes and ('module', 'Name') in it, not {allowed!r}.")
 
 
@@ -85,7 +85,7 @@ class _OpenRegistry(Registry):
 def _imported(name: str) -> Any:
     module, _, qualname = name.partition(":")
     try:
-        found: Any = import_module(module)
+        found: Any = imported(module)
         for part in qualname.split("."):
             found = getattr(found, part)
     except Exception:

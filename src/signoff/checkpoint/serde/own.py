@@ -10,6 +10,7 @@ from contextvars import ContextVar, Token
 from functools import partial
 from typing import Any, TypeVar
 
+from signoff._modules import module_of
 from signoff.checkpoint.serde.registry import REGISTRY, Entry, Registry, name_of
 from signoff.checkpoint.serde.unread import is_showing, showing
 from signoff.steps import Steps
@@ -40,7 +41,7 @@ def own_types(classes: Iterable[type], makers: Iterable[Any] = ()) -> OwnTypes:
 
 
 def _place(made: Any) -> str:
-    return f"{getattr(made, '__module__', '')}:{getattr(made, '__qualname__', '')}"
+    return f"{module_of(made)}:{getattr(made, '__qualname__', '')}"
 
 
 def _home(place: str) -> str:

@@ -25,6 +25,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from signoff._forks import free
 from signoff._locks import Lock
+from signoff._modules import module_of
 from signoff.checkpoint.serde.kinds import REGISTRABLE, Kind, Plan, kind_of
 from signoff.checkpoint.serde.plans import plan_for
 from signoff.errors import InvalidInput
@@ -211,7 +212,7 @@ def has_lost_its_name(cls: type) -> bool:
 
 def name_of(cls: type) -> str:
     """What a class is called in stored bytes unless it was given a name."""
-    return f"{cls.__module__}:{cls.__qualname__}"
+    return f"{module_of(cls)}:{cls.__qualname__}"
 
 
 def _entry(cls: type, name: str | None, encode: Encoder | None, decode: Decoder | None) -> Entry:
