@@ -8,6 +8,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from signoff._annotations import is_async, name_in, resolved_hints, signature_of, yields
+from signoff._modules import module_of
 from signoff._words.policies import TimeoutPolicy
 from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
@@ -161,4 +162,4 @@ def first_parameter(thing: Any, hints: Mapping[str, Any] | None = None) -> Any:
 
 def _identity(thing: Any) -> str:
     named = thing if name_in(thing, "__qualname__") else type(thing)
-    return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
+    return f"{module_of(named)}.{named.__qualname__}"
