@@ -61,7 +61,15 @@ def test_a_file_that_is_no_database_is_told_in_one_line(signoff, folder):
         assert "is no SQLite database" in done.error["message"]
 
 
-@pytest.mark.parametrize(("name", "words"), [("orders", "is a folder"), ("nowhere/new.db", "no folder 'nowhere'")])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("orders", "is a folder"),
+        ("nowhere/new.db", "no folder 'nowhere'"),
+        ("flows.py/new.db", "no folder 'flows.py'"),
+        ("n" * 300, "cannot be opened: File name too long"),
+    ],
+)
 def test_a_place_where_no_database_can_be_is_told_in_one_line(signoff, folder, name, words):
     (folder / "orders").mkdir()
     done = signoff("run", APP, '{"amount": 4}', "--db", f"sqlite:///{name}", "--json")

@@ -88,11 +88,21 @@ _MEND = "Name one with --db or SIGNOFF_DB, such as sqlite:///app.db."
 
 def _check_file(file: Path, *, is_new_allowed: bool) -> None:
     """Refuse a place where no database can be, and to make a new file where somebody only wants to look."""
-    if file.is_dir():
-        raise InvalidInput(f"{str(file)!r} is a folder, and no database. {_MEND}")
-    if file.exists():
+    if _is_there(file):
+        if file.is_dir():
+            raise InvalidInput(f"{str(file)!r} is a folder, and no database. {_MEND}")
         return
     if not is_new_allowed:
         raise InvalidInput(f"There is no database {str(file)!r} here. {_MEND}")
     if not file.parent.is_dir():
         raise InvalidInput(f"There is no folder {str(file.parent)!r} to make the database {file.name!r} in. {_MEND}")
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:  # it is in a folder that may not be entered, or its name is too long
+        raise InvalidInput(f"The database {str(file)!r} cannot be opened: {error.strerror}. {_MEND}") from error
+    return True
