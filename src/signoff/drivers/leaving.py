@@ -5,10 +5,14 @@ Until then the run still has its thread.
 """
 
 import asyncio
-from collections.abc import Iterator
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Iterator
 from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
 
 from signoff.checkpoint.lease import Lease
+
+T = TypeVar("T")
 
 _TURNS = 3
 """After how many turns of the loop a generator that was left behind is being closed."""
@@ -41,3 +45,45 @@ async def has_left(holder: str) -> bool:
             return True
         await asyncio.sleep(0)
     return False
+
+
+class Owned(Generic[T]):
+    """An async generator that is closed by whoever has it, and by nobody else.
+
+    An event loop that ends closes all generators that it knows of at the same time, and the collector does so with what
+    it finds. What is inside of another one would be closed by both, of which Python makes an error.
+    """
+
+    __slots__ = ("_generator",)
+
+    def __init__(self, generator: AsyncGenerator[T, None]) -> None:
+        self._generator = generator
+
+    def __aiter__(self) -> "Owned[T]":
+        return self
+
+    def __anext__(self) -> Awaitable[T]:
+        return self._generator.__anext__() if self in _open else self._begin()
+
+    def _begin(self) -> Awaitable[T]:
+        for one, loop in list(_open.items()):
+            if loop.is_closed():
+                _open.pop(one, None)
+        _open[self] = asyncio.get_running_loop()
+        known = sys.get_asyncgen_hooks()
+        sys.set_asyncgen_hooks(None, None)
+        try:
+            return self._generator.__anext__()  # what it tells of itself, it tells here
+        finally:
+            sys.set_asyncgen_hooks(*known)
+
+    async def aclose(self) -> None:
+        """Close it."""
+        try:
+            await self._generator.aclose()
+        finally:
+            _open.pop(self, None)
+
+
+_open: dict[Owned[Any], asyncio.AbstractEventLoop] = {}
+"""Those that have begun: out of the collector's reach, until their owners close them or their loops are closed."""

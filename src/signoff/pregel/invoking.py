@@ -218,13 +218,13 @@ class Invoking(Base):
         results: list[Any] | None = None,
     ) -> AsyncIterator[Any]:
         from signoff.drivers.aio import Driver
-        from signoff.drivers.leaving import leaving
+        from signoff.drivers.leaving import Owned, leaving
 
         host = host_for(self, config, options, input)
         driver = Driver(host)
         listen(self, host, reader, driver.push)
         steps = with_result(self, steps_of(self, host, input, is_async=True), reader.version, results)
-        effects = arelay(steps, driver.perform, Emit, driver.end)
+        effects = Owned(arelay(steps, driver.perform, Emit, driver.end))
         chunks = tapped(host, shaped_chunks(host, reader, effects))
         try:
             async for chunk in chunks:
