@@ -1,8 +1,8 @@
 """Modules, by the names under which others import them."""
 
+import os
 import sys
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -25,7 +25,7 @@ def real_name(name: str) -> str:
     spec, file = getattr(module, "__spec__", None), getattr(module, "__file__", None)
     if spec is not None:  # python -m name
         return str(spec.name)
-    return Path(file).stem if file else name
+    return os.path.splitext(os.path.basename(file))[0] if file else name
 
 
 def imported(name: str) -> ModuleType:
