@@ -19,13 +19,19 @@ def module_of(defined: Any) -> str:
 
 def real_name(name: str) -> str:
     """What a module is called elsewhere: the program that was started has the name of its file there."""
-    if name not in _STARTED:
+    module = sys.modules.get(name) if name in _STARTED else None
+    file = getattr(module, "__file__", None)
+    if file is None:  # one of its own name; or a program that is typed in
         return name
-    module = sys.modules.get(name)
-    spec, file = getattr(module, "__spec__", None), getattr(module, "__file__", None)
-    if spec is not None:  # python -m name
-        return str(spec.name)
-    return os.path.splitext(os.path.basename(file))[0] if file else name
+    program, *_ = (*sys.argv, "")
+    if program.endswith(".py") and _stem(program) != _stem(file):  # a profiler, say, was started, and runs it
+        return _stem(program)
+    spec = getattr(module, "__spec__", None)
+    return _stem(file) if spec is None or spec.name in _STARTED else str(spec.name)
+
+
+def _stem(file: str) -> str:
+    return os.path.splitext(os.path.basename(file))[0]
 
 
 def imported(name: str) -> ModuleType:
