@@ -127,8 +127,7 @@ def _told(error: BaseException) -> str:
 
 
 def _by_name(name: str) -> ModuleType:
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    _look_here()
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -137,19 +136,45 @@ def _by_name(name: str) -> ModuleType:
         raise InvalidInput(f"There is no module {name!r} here. Name a file instead: path.py:attr.") from error
 
 
+def _look_here() -> None:
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+
+
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InvalidInput(f"There is no file {str(path)!r}.")
-    known = sys.modules.get(path.stem)
-    if known is not None and getattr(known, "__file__", None) == str(path.resolve()):
+    _look_here()
+    file = path.resolve()
+    return _in_package(file) or _alone(file)
+
+
+def _in_package(file: Path) -> ModuleType | None:
+    """The module of a file, by the name under which the others of its package import it."""
+    names, folder = [file.stem], file.parent
+    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
+        names, folder = [folder.name, *names], folder.parent
+    if len(names) == 1:
+        return None
+    sys.path.insert(0, str(folder))
+    sys.path.append(str(file.parent))  # for what imports its neighbours as a script does
+    package = importlib.import_module(names[0])
+    if Path(package.__file__ or "").resolve() != folder / names[0] / "__init__.py":
+        return None  # another one that has its name
+    return importlib.import_module(".".join(names).removesuffix(".__init__"))
+
+
+def _alone(file: Path) -> ModuleType:
+    known = sys.modules.get(file.stem)
+    if known is not None and getattr(known, "__file__", None) == str(file):
         return known
-    name = path.stem if known is None else f"signoff_app_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    name = file.stem if known is None else f"signoff_app_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None, "a .py file has a spec"
     assert spec.loader is not None, "a .py file has a loader"
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    sys.path.insert(0, str(path.resolve().parent))
+    sys.path.insert(0, str(file.parent))
     try:
         spec.loader.exec_module(module)
     except BaseException:
