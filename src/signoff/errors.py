@@ -201,6 +201,9 @@ class GraphDrained(SignoffError):
         self.reason = reason
         super().__init__(f"The run stopped early: {reason}. Continue it with invoke(None, config).")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.reason,), vars(self)
+
 
 class SubgraphFailed(SignoffError, RuntimeError):
     """A nested graph was read whose task has failed. The run around it may have gone on."""
@@ -240,7 +243,7 @@ class NodeTimeoutError(SignoffError, TimeoutError):
 
     def __reduce__(self) -> tuple[object, ...]:
         limits = {"idle_timeout": self.idle_timeout, "run_timeout": self.run_timeout}
-        return partial(NodeTimeoutError, self.node, self.elapsed, kind=self.kind, **limits), ()
+        return partial(NodeTimeoutError, self.node, self.elapsed, kind=self.kind, **limits), (), vars(self)
 
 
 class NodeCancelledError(SignoffError):
@@ -249,6 +252,9 @@ class NodeCancelledError(SignoffError):
     def __init__(self, node: str, message: str | None = None) -> None:
         self.node = node
         super().__init__(message or f"Node {node!r} was cancelled from inside; the run was not.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.node, str(self)), vars(self)
 
 
 class SwallowedPause(SignoffError):
