@@ -23,11 +23,12 @@ def real_name(name: str) -> str:
     file = getattr(module, "__file__", None)
     if file is None:  # one of its own name; or a program that is typed in
         return name
-    program, *_ = (*sys.argv, "")
-    if program.endswith(".py") and _stem(program) != _stem(file):  # a profiler, say, was started, and runs it
-        return _stem(program)
     spec = getattr(module, "__spec__", None)
-    return _stem(file) if spec is None or spec.name in _STARTED else str(spec.name)
+    if spec is None or spec.name in _STARTED:
+        return _stem(file)
+    program, *_ = (*sys.argv, "")
+    runs_another = program.endswith(".py") and _stem(program) != _stem(file)  # a profiler, say
+    return _stem(program) if runs_another else str(spec.name)
 
 
 def _stem(file: str) -> str:

@@ -48,7 +48,6 @@ Exception
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, NoReturn
 
 from signoff._elsewhere import OF_ERRORS, tell_where
@@ -100,6 +99,16 @@ __all__ = [
 
 class SignoffError(Exception):
     """The base of every error that signoff raises."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets it as it is, whatever it was made of: what cannot be read breaks a whole pool."""
+        return _made_again, (type(self), self.args), vars(self)
+
+
+def _made_again(kind: type[SignoffError], args: tuple[Any, ...]) -> SignoffError:
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 class InvalidGraph(SignoffError, ValueError, TypeError):
@@ -201,9 +210,6 @@ class GraphDrained(SignoffError):
         self.reason = reason
         super().__init__(f"The run stopped early: {reason}. Continue it with invoke(None, config).")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.reason,), vars(self)
-
 
 class SubgraphFailed(SignoffError, RuntimeError):
     """A nested graph was read whose task has failed. The run around it may have gone on."""
@@ -241,10 +247,6 @@ class NodeTimeoutError(SignoffError, TimeoutError):
             "Give it more time, where its timeout= is set."
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        limits = {"idle_timeout": self.idle_timeout, "run_timeout": self.run_timeout}
-        return partial(NodeTimeoutError, self.node, self.elapsed, kind=self.kind, **limits), (), vars(self)
-
 
 class NodeCancelledError(SignoffError):
     """A node raised CancelledError by itself, although nobody cancelled the run."""
@@ -252,9 +254,6 @@ class NodeCancelledError(SignoffError):
     def __init__(self, node: str, message: str | None = None) -> None:
         self.node = node
         super().__init__(message or f"Node {node!r} was cancelled from inside; the run was not.")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.node, str(self)), vars(self)
 
 
 class SwallowedPause(SignoffError):

@@ -45,9 +45,6 @@ class MultipleStructuredOutputsError(StructuredOutputError):
         self.ai_message = ai_message
         super().__init__(f"The model gave {len(tool_names)} answers ({', '.join(tool_names)}) where one is wanted.")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.tool_names, self.ai_message), vars(self)
-
 
 class StructuredOutputValidationError(StructuredOutputError):
     """The model's answer does not have the given form."""
@@ -57,9 +54,6 @@ class StructuredOutputValidationError(StructuredOutputError):
         self.source = source
         self.ai_message = ai_message
         super().__init__(f"The answer does not have the form {tool_name}: {source}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.tool_name, self.source, self.ai_message), vars(self)
 
 
 class SchemaSpec:

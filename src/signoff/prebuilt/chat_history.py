@@ -37,9 +37,6 @@ class IncompleteHistory(InvalidInput):
             "update_state(config, {'messages': Overwrite(mended)})."
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.missing,), vars(self)
-
 
 def validate_chat_history(messages: Sequence[Any]) -> None:
     """Refuse a conversation in which a tool call has no tool message behind it."""

@@ -67,10 +67,6 @@ class ToolInvocationError(ToolException, SignoffError):
         )
         super().__init__(self.message)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        given = self.tool_name, self.source, self.tool_kwargs, self.filtered_errors
-        return type(self), given, vars(self)
-
 
 def listed(details: "Iterable[ErrorDetails]", between: str = "; ") -> str:
     """What is wrong with arguments, one after the other."""

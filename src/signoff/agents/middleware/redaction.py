@@ -42,9 +42,6 @@ class PIIDetectionError(SignoffError):
         self.message_id = message_id
         self.matches = list(matches)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.pii_type, self.matches, self.message_id), vars(self)
-
 
 # Finding
 
