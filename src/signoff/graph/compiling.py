@@ -45,15 +45,16 @@ if TYPE_CHECKING:
     from signoff.graph.nodes import NodeSpec
 
 Edges: TypeAlias = "defaultdict[str, list[Write]]"
+Joins: TypeAlias = "defaultdict[str, list[str]]"
 
 
 def program_of(graph: Description, name: str, *, pauses_branch: bool = False) -> Program:
     """The program that a graph describes."""
     schemas = _all_schemas(graph)
     state_channels = _state_channels(schemas)
-    edges = _edge_writes(graph)
+    edges, joins = _edge_writes(graph), _joins_to(graph)
     nodes = [_start_node(graph, name, edges)]
-    nodes += [_node(graph, key, spec, state_channels, edges) for key, spec in graph.nodes.items()]
+    nodes += [_node(graph, key, spec, state_channels, edges, joins) for key, spec in graph.nodes.items()]
     output = graph.types.output
     return Program(
         name=name,
@@ -175,7 +176,9 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, BaseChannel], edges: Edges) -> Node:
+def _node(
+    graph: Description, name: str, spec: "NodeSpec", channels: dict[str, BaseChannel], edges: Edges, joins: Joins
+) -> Node:
     schema = graph.types.others[spec.schema] if spec.schema is not None else graph.types.state
     read = schema.reader()
     defaults = graph.defaults
@@ -183,7 +186,7 @@ def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, B
     return Node(
         name=name,
         action=call_of(spec.action, name),
-        triggers=(trigger_of(name), *(join_of(starts, end) for starts, end in _joins_to(graph, name))),
+        triggers=(trigger_of(name), *joins[name]),
         read=read,
         updates=updates_of(name, channels, graph.nodes, given=_managed(graph), is_graph=is_runnable(spec.action)),
         edges=tuple(edges[name]),
@@ -219,8 +222,12 @@ def _default_timeout(graph: Description, name: str, action: Any) -> TimeoutPolic
     return graph.defaults.timeout
 
 
-def _joins_to(graph: Description, name: str) -> list[tuple[tuple[str, ...], str]]:
-    return sorted((starts, end) for starts, end in graph.waiting_edges if end == name)
+def _joins_to(graph: Description) -> Joins:
+    """The channels of the joins that lead to each node."""
+    joins: Joins = defaultdict(list)
+    for starts, end in sorted(graph.waiting_edges):
+        joins[end].append(join_of(starts, end))
+    return joins
 
 
 def _edge_writes(graph: Description) -> Edges:
@@ -231,8 +238,9 @@ def _edge_writes(graph: Description) -> Edges:
             writes[start].append((trigger_of(end), None))
     for starts, end in sorted(graph.waiting_edges):
         if end != END:
+            join = join_of(starts, end)
             for start in starts:
-                writes[start].append((join_of(starts, end), start))
+                writes[start].append((join, start))
     return writes
 
 
