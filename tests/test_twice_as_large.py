@@ -2,11 +2,13 @@
 
 import operator
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypedDict
 
 import pytest
 from bench.counting import Calls
 
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.graph import START, StateGraph
 
 
@@ -43,3 +45,23 @@ def many_joins_of_two(nodes: int) -> StateGraph:
 def test_a_graph_with_twice_as_many_nodes_to_join_takes_twice_as_many_calls_to_compile(described):
     few, many = (calls_of(described(nodes).compile) for nodes in (100, 200))
     assert many < 2.2 * few
+
+
+HOUSEKEEPING = {
+    "by count": lambda saver: saver.keep_last(5, dry_run=True),
+    "by age": lambda saver: saver.cleanup_before(datetime.now(UTC), dry_run=True),
+}
+
+
+@pytest.mark.parametrize("tidied", HOUSEKEEPING)
+def test_a_thread_in_memory_with_twice_as_many_checkpoints_takes_twice_as_many_calls_to_tidy_up(tidied):
+    few, many = (calls_of(lambda saver=talked(turns): HOUSEKEEPING[tidied](saver)) for turns in (100, 200))
+    assert many < 2.2 * few
+
+
+def talked(turns: int) -> InMemorySaver:
+    saver = InMemorySaver()
+    app = StateGraph(Log).add_node("say", say).add_edge(START, "say").compile(checkpointer=saver)
+    for number in range(turns):
+        app.invoke({"log": [number]}, {"configurable": {"thread_id": "1"}})
+    return saver

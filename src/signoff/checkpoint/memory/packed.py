@@ -124,11 +124,11 @@ def _unpacked_items(serde: Any, spans: Spans) -> list[Any]:
 
 
 def parts_of(value: Any) -> Iterator[Any]:
-    """What a stored value consists of, for whoever counts the bytes."""
+    """What a stored value consists of, for whoever counts the bytes: of a list that grew, the lineages under it."""
     if type(value) is not Packed:
         yield value
     elif value.tag == ITEMS:
-        yield from (blob[1] for lineage, _, _ in value.data for blob in lineage.items)
+        yield from (lineage for lineage, _, _ in value.data)
     elif value.tag in (LIST, ASKED):
         yield value.data
         yield from (part for item in value.data for part in parts_of(item))

@@ -1,11 +1,13 @@
 """What may go, by age and by count, and how many bytes that frees. The rules are those of `log/retention.py`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from sys import getsizeof
 from typing import Any
 
 from signoff.checkpoint.log.retention import Freed, age_of, checked_count, checked_cutoff, time_of
+from signoff.checkpoint.memory.lineages import Lineage
 from signoff.checkpoint.memory.packed import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.spaces import Space
@@ -99,11 +101,17 @@ def _drop(spaces: dict[str, Space], going: Mapping[str, set[str]]) -> None:
 
 def _size(spaces: Mapping[str, Space]) -> int:
     """The bytes of all values. What several checkpoints have is kept, and counted, once."""
-    found: dict[int, Any] = {}
-    for space in spaces.values():
-        for value in _values(space):
-            found.update((id(part), part) for part in parts_of(value))
-    return sum(map(getsizeof, found.values()))
+    parts = _each_once(part for space in spaces.values() for value in _values(space) for part in parts_of(value))
+    return sum(map(getsizeof, _each_once(piece for part in parts for piece in _pieces(part))))
+
+
+def _each_once(found: Iterable[Any]) -> Iterable[Any]:
+    return {id(one): one for one in found}.values()
+
+
+def _pieces(part: Any) -> Iterable[Any]:
+    """The items of a lineage, which many checkpoints have: they are gone through once."""
+    return map(itemgetter(1), part.items) if type(part) is Lineage else (part,)
 
 
 def _values(space: Space) -> Iterator[Any]:
