@@ -56,13 +56,27 @@ def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signatur
         return inspect.signature(thing, follow_wrapped=follow_wrapped, **_as_written("annotation_format"))
     known = _signatures.get(thing)
     if known is None:
-        known = _signatures[thing] = inspect.signature(thing, **_as_written("annotation_format"))
+        known = inspect.signature(thing, **_as_written("annotation_format"))
+        if _holds_nothing(known):
+            _signatures[thing] = known
     return known
 
 
 def _is_plain(thing: Any) -> bool:
     """Whether a function cannot be a decorator's, nor say something else of itself."""
     return type(thing) is BuiltinFunctionType or (type(thing) is FunctionType and not thing.__dict__)
+
+
+def _holds_nothing(signature: inspect.Signature) -> bool:
+    """Whether a signature cannot hold its own function, as a default may, or an annotation."""
+    parameters = signature.parameters.values()
+    has_defaults = any(one.default is not one.empty for one in parameters)
+    said = (signature.return_annotation, *(one.annotation for one in parameters))
+    return not has_defaults and all(isinstance(one, _BARE) for one in said)
+
+
+_BARE = type | str | None
+"""Classes, and words that stand for some."""
 
 
 def fits(function: Any, /, *args: Any, **kwargs: Any) -> bool:
@@ -127,7 +141,9 @@ def _is_mock(thing: Any) -> bool:
 _ANY = inspect.signature(lambda *args, **kwargs: None)
 
 _signatures: WeakKeyDictionary[FunctionType | BuiltinFunctionType, inspect.Signature] = WeakKeyDictionary()
-"""Those of plain functions: each is asked for several times while a graph is made, and operator.add for every list."""
+"""Those of plain functions: each is asked for several times while a graph is made, and operator.add for every list.
+
+Only if they hold nothing that holds the function: a function that a request makes has to go with it."""
 
 
 def _as_written(setting: str) -> dict[str, Any]:

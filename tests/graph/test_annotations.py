@@ -1,8 +1,10 @@
 """What annotations tell of a graph, and those that tell nothing: names that are not there when somebody looks."""
 
+import gc
 import operator
 import sys
 import types
+import weakref
 from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, NotRequired, TypedDict, TypeVar, get_type_hints
 
@@ -311,3 +313,17 @@ def test_a_name_for_what_only_type_checkers_see_is_passed_over_in_functions_and_
     assert StateGraph(State).add_node(module["a"]).add_edge(START, "a").compile().invoke({"log": []}) == {"log": ["a"]}
     with pytest.raises(InvalidGraph, match="The type Unknown could not be resolved: name 'Checked' is not defined"):
         StateGraph(module["Shelf"])
+
+
+def test_a_graph_whose_nodes_have_its_owner_as_a_default_goes_with_the_request_that_made_it():
+    class Service:
+        def __init__(self):
+            graph = StateGraph(State).add_node("say", lambda state, service=self: {"log": [service.word]})
+            self.app, self.word = graph.add_edge(START, "say").compile(), "hello"
+
+    service = Service()
+    assert service.app.invoke({"log": []}) == {"log": ["hello"]}
+    gone = weakref.ref(service)
+    del service
+    gc.collect()
+    assert gone() is None
