@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 
 from signoff.checkpoint.base import Commit
 from signoff.checkpoint.log import memory
@@ -20,6 +20,7 @@ from signoff.checkpoint.sqlite import SqliteSaver, joining
 from signoff.checkpoint.sqlite.joining import BLOCKS
 from signoff.errors import InvalidInput, Undecodable
 from signoff.graph import END, START, MessagesState, StateGraph
+from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.testing.conformance._saver_words import after, at, made, put, values_of
 
 CONFIG = {"configurable": {"thread_id": "thread"}}
@@ -161,6 +162,34 @@ def test_the_items_that_are_remembered_do_not_grow_with_the_threads(saver, monke
     assert all(values_of(saver, thread=str(number)) == {"a": list(range(30))} for number in range(20))
     put(saver, "1", {"a": list(range(1000))}, thread="long")
     assert saver._memory._items <= 100
+
+
+@pytest.mark.parametrize("is_read", [False, True], ids=["written", "read"])
+def test_what_is_remembered_of_long_messages_does_not_grow_with_the_threads(saver, monkeypatch, is_read):
+    def config(number):
+        return {"configurable": {"thread_id": str(number)}}
+
+    def kept():
+        tracks = saver._memory._tracks.values()
+        return sum(len(one.content) for track in tracks for one in track.lists["messages"].elements)
+
+    monkeypatch.setattr(memory, "MOST_BYTES", 100_000)
+    app = chat(saver)
+    for number in range(20):
+        app.invoke({"messages": [HumanMessage("q" * 30_000)]}, config(number))
+        assert 30_000 < kept() < 100_000
+        if is_read:
+            saver._memory.forget()
+    if is_read:
+        for number in range(20):
+            saver.look(config(number))
+            assert 30_000 < kept() < 100_000
+    app.invoke({"messages": [HumanMessage("q" * 200_000)]}, config("long"))
+    assert 200_000 < kept() < 300_000, "the one that was used last is there"
+    app.update_state(config("long"), {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), HumanMessage("q" * 30_000)]})
+    assert 25_000 < saver._memory._bytes < 35_000
+    saver._memory.forget()
+    assert saver._memory._bytes == 0
 
 
 def test_a_list_can_be_made_of_slices():

@@ -46,17 +46,30 @@ class Edit(NamedTuple):
         """Whether nothing of the list before is in it."""
         return not any(isinstance(part, tuple) for part in self.parts)
 
+    @property
+    def size(self) -> int:
+        """How many bytes the new items take."""
+        return sum(_size_of(part) for part in self.parts if isinstance(part, list))
+
 
 class Tracked:
     """A list of the newest checkpoint: the objects that it consisted of when it was stored or read."""
 
-    __slots__ = ("_blobs", "_digests", "_index", "_kinds", "_spans", "_stored", "_watch", "elements")
+    __slots__ = ("_blobs", "_digests", "_index", "_kinds", "_spans", "_stored", "_watch", "elements", "size")
 
     def __init__(
-        self, elements: Iterable[Any], blobs: Iterable[Blob] = (), *, stored: Stored = tuple, is_warm: bool = True
+        self,
+        elements: Iterable[Any],
+        blobs: Sequence[Blob] = (),
+        *,
+        stored: Stored = tuple,
+        size: int = 0,
+        is_warm: bool = True,
     ) -> None:
         self.elements = list(elements)
         """Kept alive, so that no other object gets their identity."""
+        self.size = size + _size_of(blobs)
+        """About how many bytes they take where they are stored."""
         self._kinds: set[type] | None = None
         """Of which classes they are, once somebody asks."""
         self._watch = Watch(self.elements) if is_warm else None
@@ -92,6 +105,7 @@ class Tracked:
             blobs = encode(value)
             edit, spans = whole(value, blobs), ((0, 0, len(value)),)
             self._digests, self._blobs = [], list(blobs)
+        self.size = self.size * (len(value) - len(edit.fresh)) // max(len(self.elements), 1) + edit.size
         self._become(value, spans)
         return edit
 
@@ -131,6 +145,7 @@ class Tracked:
             self._watch.add(news)
         self._places().update(fresh)
         self.elements += news
+        self.size += _size_of(blobs)
         self._all_kinds().update(map(type, news))
         self._blobs += blobs
         lineage, first, end = self._spans[-1]
@@ -192,6 +207,10 @@ class Tracked:
         self._watch = Watch(value) if self.is_untouched else None
         self.elements, self._spans = value[:], spans
         self._index = self._kinds = None
+
+
+def _size_of(blobs: Iterable[Blob]) -> int:
+    return sum([len(data) for _, data in blobs])
 
 
 def _has_all(items: list[Any], written: Written) -> bool:

@@ -21,6 +21,9 @@ SIZE = 1024
 MOST_ITEMS = 100_000
 """How many items of their lists: those are kept alive."""
 
+MOST_BYTES = 128 * 1024 * 1024
+"""How much these take where they are stored, and here about twice. A single thread may have more."""
+
 Where = tuple[str, str]
 """A thread and a namespace."""
 
@@ -35,8 +38,12 @@ class Track(NamedTuple):
     """Whether only runs have seen the objects, so that the next run may have them, too."""
 
     @property
+    def items(self) -> int:
+        return sum([len(tracked.elements) for tracked in self.lists.values()])
+
+    @property
     def size(self) -> int:
-        return sum(len(tracked.elements) for tracked in self.lists.values())
+        return sum([tracked.size for tracked in self.lists.values()])
 
 
 class Memory:
@@ -47,7 +54,7 @@ class Memory:
         self._ahead: dict[Where, Known] = {}
         """Checkpoints that are on their way to the database."""
         self._tracks: OrderedDict[Where, Track] = OrderedDict()
-        self._items = 0
+        self._items = self._bytes = 0
         self._lock = free(Lock())
         watch(self)
 
@@ -87,7 +94,7 @@ class Memory:
             self._known.clear()
             self._ahead.clear()
             self._tracks.clear()
-            self._items = 0
+            self._items = self._bytes = 0
 
     def after_fork(self) -> None:
         """In a forked child: what threads of the parent were about to note is half there."""
@@ -108,11 +115,11 @@ class Memory:
         """Remember the lists of a checkpoint."""
         with self._lock:
             self._drop(where)
-            if not track.lists or track.size > MOST_ITEMS:
+            if not track.lists or track.items > MOST_ITEMS:
                 return
             self._tracks[where] = track
-            self._items += track.size
-            while self._items > MOST_ITEMS or len(self._tracks) > SIZE:
+            self._items, self._bytes = self._items + track.items, self._bytes + track.size
+            while len(self._tracks) > 1 and self._is_too_much:
                 self._drop(next(iter(self._tracks)))
 
     def offer_track(self, where: Where, track: Track) -> None:
@@ -146,7 +153,11 @@ class Memory:
                 return known, {}
             return known, {name: one.elements[:] for name, one in track.lists.items() if one.is_untouched}
 
+    @property
+    def _is_too_much(self) -> bool:
+        return self._items > MOST_ITEMS or self._bytes > MOST_BYTES or len(self._tracks) > SIZE
+
     def _drop(self, where: Where) -> None:
         track = self._tracks.pop(where, None)
         if track is not None:
-            self._items -= track.size
+            self._items, self._bytes = self._items - track.items, self._bytes - track.size

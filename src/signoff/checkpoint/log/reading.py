@@ -75,17 +75,17 @@ def _read(
     # A run of a thread looks, one of a nested graph only reads. Whoever else reads will store nothing on top of it, and
     # what they are told need not be kept alive.
     if encoded and (looks or place.ns) and not is_showing():
-        _track(memory, place, record, found, encoded, is_warm=looks)
+        _track(memory, place, record, found, encoded, parts.items.size // len(encoded), is_warm=looks)
     return found, raw.standing
 
 
 def _track(
     memory: Memory, place: Place, record: Record, found: CheckpointTuple,
-    encoded: Mapping[str, Callable[[], list[Blob]]],
+    encoded: Mapping[str, Callable[[], list[Blob]]], size: int,
     *, is_warm: bool,
 ) -> None:  # fmt: skip
     values = found.checkpoint["channel_values"]
-    lists = {name: Tracked(values[name], stored=blobs, is_warm=is_warm) for name, blobs in encoded.items()}
+    lists = {name: Tracked(values[name], stored=blobs, size=size, is_warm=is_warm) for name, blobs in encoded.items()}
     memory.offer_track(place[:2], Track(record.key[2], record.seal, lists, is_warm))
 
 
