@@ -628,3 +628,38 @@ def test_a_page_of_the_inbox_is_one_statement_however_many_threads_there_are(wor
         saver.conn.set_trace_callback(None)
     assert [question.thread_id for question in page] == [str(number) for number in range(10)]
     assert len([sql for sql in statements if "SELECT" in sql]) == 1
+
+
+def test_threads_are_listed_by_as_many_statements_however_long_they_are(tmp_path):
+    def chat(saver):
+        graph = StateGraph(Log).add_node("say", lambda state: {"log": ["said"]}).add_edge(START, "say")
+        return graph.compile(checkpointer=saver)
+
+    def statements(turns):
+        with SqliteSaver.from_conn_string(str(tmp_path / f"{turns}.db")) as saver:
+            for number in range(turns * 3):
+                chat(saver).invoke({"log": []}, on(str(number % 3)))
+            made = []
+            saver.conn.set_trace_callback(made.append)
+            threads = Inbox(saver).threads()
+            saver.conn.set_trace_callback(None)
+        assert [(one.thread_id, one.status) for one in threads] == [
+            ("2", "resting"),
+            ("1", "resting"),
+            ("0", "resting"),
+        ]
+        return len(made)
+
+    # What a checkpoint stands on, down to a snapshot, is fetched as well: it is as much for both.
+    assert statements(40) <= statements(2) + 6
+
+
+def test_of_each_thread_its_newest_checkpoint_is_what_counts_without_those_of_nested_graphs(desk):
+    ask(desk, nested, "a", "b")
+    assert [(one.thread_id, one.status) for one in desk.inbox("threads")] == [("b", "paused"), ("a", "paused")]
+    (question,) = desk.open(thread_id="a")
+    desk.answer(question.id, "yes")
+    desk.graph(nested, "resume_answered")
+    listed = [(one.thread_id, one.status, one.questions) for one in desk.inbox("threads")]
+    assert listed == [("a", "resting", 0), ("b", "paused", 1)]
+    assert [one.thread_id for one in desk.inbox("threads", limit=1)] == ["a"]

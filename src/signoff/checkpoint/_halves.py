@@ -29,6 +29,7 @@ class AsyncOfSync(BaseCheckpointSaver[int]):
 
     cleanup_before: Callable[..., "Freed"]
     keep_last: Callable[..., "Freed"]
+    heads: Callable[[], Iterator[CheckpointTuple]]
 
     async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
         """Call a sync method. In a thread, so that the event loop goes on meanwhile."""
@@ -48,6 +49,12 @@ class AsyncOfSync(BaseCheckpointSaver[int]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         found = self.list(config, filter=filter, before=before, limit=limit)
+        while (one := await self._call(next, found, None)) is not None:
+            yield one
+
+    async def aheads(self) -> AsyncIterator[CheckpointTuple]:
+        """The same as `heads`."""
+        found = self.heads()
         while (one := await self._call(next, found, None)) is not None:
             yield one
 
@@ -110,6 +117,8 @@ class AsyncOfSync(BaseCheckpointSaver[int]):
 class SyncOfAsync(BaseCheckpointSaver[int]):
     """The sync methods of a saver that has the async ones, for other threads than its event loop's."""
 
+    aheads: Callable[[], AsyncIterator[CheckpointTuple]]
+
     def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """The result of a coroutine that runs in the saver's event loop."""
         raise NotImplementedError
@@ -126,6 +135,10 @@ class SyncOfAsync(BaseCheckpointSaver[int]):
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
         yield from self._wait(_collected(self.alist(config, filter=filter, before=before, limit=limit)))
+
+    def heads(self) -> Iterator[CheckpointTuple]:
+        """The same as `aheads`."""
+        yield from self._wait(_collected(self.aheads()))
 
     def put(
         self,

@@ -29,6 +29,8 @@ class Walk:
     is_enough: Callable[[CheckpointTuple], bool]
     """Told each checkpoint; true ends the walk."""
     named: dict[str, Any] = field(default_factory=dict)
+    is_of_heads: bool = False
+    """Whether to go through the newest checkpoint of each thread only, as the saver tells them."""
 
 
 @dataclass(slots=True)
@@ -46,7 +48,8 @@ def perform(saver: Any, effect: Ask | Walk | Store) -> Any:
     if isinstance(effect, Store):
         taker: Any = with_commits(saver)
         return taker.store(taker.prepare(effect.commits), effect.lease, ends=True)
-    found: Iterator[CheckpointTuple] = saver.list(effect.config, **effect.named)
+    found: Iterator[CheckpointTuple]
+    found = saver.heads() if effect.is_of_heads else saver.list(effect.config, **effect.named)
     for one in found:
         if effect.is_enough(one):
             break
@@ -60,7 +63,8 @@ async def aperform(saver: Any, effect: Ask | Walk | Store) -> Any:
     if isinstance(effect, Store):
         taker: Any = with_commits(saver)
         return await taker.astore(taker.prepare(effect.commits), effect.lease, ends=True)
-    found: AsyncIterator[CheckpointTuple] = saver.alist(effect.config, **effect.named)
+    found: AsyncIterator[CheckpointTuple]
+    found = saver.aheads() if effect.is_of_heads else saver.alist(effect.config, **effect.named)
     async with aclosing(found) as checkpoints:  # type: ignore[type-var]
         async for one in checkpoints:
             if effect.is_enough(one):

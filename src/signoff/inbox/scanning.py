@@ -45,8 +45,7 @@ def heads(saver: Any, visit: Callable[[CheckpointTuple], Any], thread_id: str | 
     if thread_id is not None:
         yield Walk(checkpoint_config(thread_id, ""), see, {"limit": 1})
     else:
-        # A saver of another kind may not take a config without a thread.
-        yield Walk({CONF: {CHECKPOINT_NS: ""}} if getattr(saver, "has_questions", False) else None, see)
+        yield Walk(None, see, is_of_heads=hasattr(saver, "heads"))
 
 
 def questions_at(saved: CheckpointTuple) -> list[Question]:

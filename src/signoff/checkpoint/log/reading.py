@@ -21,7 +21,7 @@ from signoff.checkpoint.serde.unread import is_showing
 from signoff.errors import Undecodable
 from signoff.steps import Steps
 
-__all__ = ["fetch_known", "find", "find_questions", "load", "look", "pages", "read"]
+__all__ = ["fetch_known", "find", "find_heads", "find_questions", "load", "look", "pages", "read"]
 
 SMALL = 4096
 """What is kept apart of a checkpoint is remembered, if it takes no more bytes: most lists are short."""
@@ -112,6 +112,14 @@ def find(
             with reading_of(*key[:2]):
                 yield from _fetch_page(backend, [key])
         raise
+
+
+def find_heads(backend: Backend) -> Steps[list[Key]]:
+    """Where the newest checkpoint of each thread is, those that changed last first."""
+    heads: dict[str, Key] = {}
+    for key in (yield from backend.find(Selection(None, "", None, None), None, None)):
+        heads.setdefault(key[0], key)
+    return list(heads.values())
 
 
 def pages(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:

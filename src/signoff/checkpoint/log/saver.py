@@ -95,6 +95,9 @@ class LogSaver(PutsByCommit):
     ) -> Steps[list[Key]]:
         return self._ready(reading.find(self._backend, selection_of(config, before), filter, limit))
 
+    def _find_heads(self) -> Steps[list[Key]]:
+        return self._ready(reading.find_heads(self._backend))
+
     def _load(self, keys: Sequence[Key]) -> Steps[list[CheckpointTuple]]:
         return reading.load(self._backend, self.serde, keys)
 

@@ -48,6 +48,11 @@ class SyncLogSaver(AsyncOfSync, LogSaver):
         for page in pages(self._run(self._find(config, filter, before, limit))):
             yield from self._run(self._load(page))
 
+    def heads(self) -> Iterator[CheckpointTuple]:
+        """The newest checkpoint of each thread, those that changed last first."""
+        for page in pages(self._run(self._find_heads())):
+            yield from self._run(self._load(page))
+
     def find_questions(self, wanted: Wanted) -> Sequence[Question]:
         """The open questions of all threads that are wanted, oldest first."""
         return self._run(self._find_questions(wanted))

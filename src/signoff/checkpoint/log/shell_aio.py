@@ -64,6 +64,12 @@ class AsyncLogSaver(SyncOfAsync, LogSaver):
             for found in await self._run(self._load(page)):
                 yield found
 
+    async def aheads(self) -> AsyncIterator[CheckpointTuple]:
+        """The newest checkpoint of each thread, those that changed last first."""
+        for page in pages(await self._run(self._find_heads())):
+            for found in await self._run(self._load(page)):
+                yield found
+
     async def afind_questions(self, wanted: Wanted) -> Sequence[Question]:
         """The open questions of all threads that are wanted, oldest first."""
         return await self._run(self._find_questions(wanted))

@@ -14,7 +14,7 @@ from signoff.checkpoint.places import Selection
 from signoff.checkpoint.serde.unread import is_showing
 from signoff.errors import Undecodable
 
-__all__ = ["at", "cold", "find", "tuple_of", "warm"]
+__all__ = ["at", "cold", "find", "heads", "tuple_of", "warm"]
 
 Unpack = Callable[[Any, Space, Mapping[str, Any]], dict[str, Any]]
 """From the serializer, a namespace and its packed values to the values."""
@@ -73,6 +73,16 @@ def find(threads: Shelf, selection: Selection, filter: Mapping[str, Any]) -> lis
         for id, moment in space.moments.items()
         if selection.has(space.thread_id, space.ns, id) and (not filter or metadata.has_all(moment.metadata(), filter))
     ]
+    return _newest_first(found)
+
+
+def heads(threads: Shelf) -> list[tuple[Space, str]]:
+    """The newest checkpoint of each thread, those that changed last first."""
+    roots = [thread.spaces[""] for thread in threads.every() if "" in thread.spaces]
+    return _newest_first([(space, space.newest) for space in roots if space.newest])
+
+
+def _newest_first(found: list[tuple[Space, str]]) -> list[tuple[Space, str]]:
     found.sort(key=lambda one: (one[0].thread_id, one[0].ns))
     found.sort(key=lambda one: one[1], reverse=True)
     return found

@@ -1,7 +1,7 @@
 """InMemorySaver: checkpoints in this process."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -14,6 +14,7 @@ from signoff.checkpoint.memory.packed import unpacked_question
 from signoff.checkpoint.memory.packing import Packing, is_plain
 from signoff.checkpoint.memory.preparing import Prepared, packed_commit
 from signoff.checkpoint.memory.shelf import Shelf
+from signoff.checkpoint.memory.spaces import Space
 from signoff.checkpoint.memory.threads import Thread
 from signoff.checkpoint.places import (
     already_there,
@@ -112,7 +113,16 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         """Checkpoints, newest first."""
         with self._lock:
             found = reading.find(self._threads, selection_of(config, before), checked_filter(filter))
-        for space, id in found[: checked_limit(limit)]:
+        yield from self._each(found[: checked_limit(limit)])
+
+    def heads(self) -> Iterator[CheckpointTuple]:
+        """The newest checkpoint of each thread, those that changed last first."""
+        with self._lock:
+            found = reading.heads(self._threads)
+        yield from self._each(found)
+
+    def _each(self, found: Iterable[tuple[Space, str]]) -> Iterator[CheckpointTuple]:
+        for space, id in found:
             with self._lock:
                 one = reading.tuple_of(self.serde, space, id) if id in space.moments else None
             if one is not None:
