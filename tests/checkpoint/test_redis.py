@@ -13,7 +13,7 @@ from signoff.cache.redis import RedisCache
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.log.keeping import keep_newest
 from signoff.checkpoint.questions import Filing, Question, Wanted
-from signoff.checkpoint.redis import RedisSaver, names, writing
+from signoff.checkpoint.redis import RedisSaver, keys, names, writing
 from signoff.checkpoint.redis.scripts import COPY, DELETE
 from signoff.constants import ERROR
 from signoff.errors import InvalidInput, LeaseLost, SaverUnavailable, Undecodable
@@ -340,3 +340,22 @@ def test_a_server_that_dies_between_two_steps_is_waited_for_by_nobody(own_redis)
         own_redis.start()
         put(saver, "5", {"a": 1})
         assert values_of(saver) == {"a": 1}
+
+
+def test_one_question_is_found_without_reading_the_others(saver, monkeypatch):
+    app, read = asking(saver), []
+
+    def asked_of(packed, plain=keys.asked_of):
+        read.append(packed)
+        return plain(packed)
+
+    for number in range(20):
+        app.invoke({"log": []}, {"configurable": {"thread_id": str(number)}})
+    question = saver.find_questions(Wanted(thread_id="7"))[0]
+    monkeypatch.setattr(keys, "asked_of", asked_of)
+    for wanted in (Wanted(id=question.id), Wanted(id=question.id, thread_id="7")):
+        assert [one.thread_id for one in saver.find_questions(wanted)] == ["7"]
+    assert len(read) == 2
+    assert saver.find_questions(Wanted(id="\ud800")) == []
+    assert saver.find_questions(Wanted(id=question.id, thread_id="8")) == []
+    assert len(saver.find_questions(Wanted())) == 20

@@ -115,7 +115,7 @@ class RedisKeys:
     def questions(self, wanted: Wanted) -> Steps[list[Any]]:
         found, empty = [], []
         threads = [wanted.thread_id] if wanted.thread_id is not None else (yield from self._noted(self._names.asking))
-        for thread_id, questions in (yield from self._of_each(threads, "HVALS", _QUESTIONS)):
+        for thread_id, questions in (yield from self._asked_in(threads, wanted.id)):
             with reading_of(thread_id):
                 found += [(*asked_of(one), thread_id) for one in questions]
             if not questions:
@@ -185,10 +185,19 @@ class RedisKeys:
         yield from self._cross_out(self._names.threads, gone)
         return found
 
-    def _of_each(self, threads: Sequence[str], command: str, part: int, *more: str) -> Steps[list[tuple[str, Any]]]:
+    def _of_each(
+        self, threads: Sequence[str], command: str, part: int, *more: str | bytes
+    ) -> Steps[list[tuple[str, Any]]]:
         """Threads, each with what a command says of a part of it."""
         answers = yield from asked([(command, self._names.of_thread(thread_id)[part], *more) for thread_id in threads])
         return list(zip(threads, answers, strict=True))
+
+    def _asked_in(self, threads: Sequence[str], id: str | None) -> Steps[list[tuple[str, Any]]]:
+        """Threads, each with its open questions. If one is wanted by its id, only those that ask it, and only that."""
+        if id is None:
+            return (yield from self._of_each(threads, "HVALS", _QUESTIONS))
+        found = yield from self._of_each(threads, "HGET", _QUESTIONS, id.encode("utf-8", "surrogatepass"))
+        return [(thread_id, [question]) for thread_id, question in found if question is not None]
 
     def _noted(self, key: bytes) -> Steps[list[str]]:
         members = yield Ask(("ZRANGE", key, 0, -1))
