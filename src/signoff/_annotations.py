@@ -72,11 +72,15 @@ def _holds_nothing(signature: inspect.Signature) -> bool:
     parameters = signature.parameters.values()
     has_defaults = any(one.default is not one.empty for one in parameters)
     said = (signature.return_annotation, *(one.annotation for one in parameters))
-    return not has_defaults and all(isinstance(one, _BARE) for one in said)
+    return not has_defaults and all(map(_is_bare, said))
 
 
-_BARE = type | str | None
-"""Classes, and words that stand for some."""
+def _is_bare(said: Any) -> bool:
+    """Whether an annotation is nothing but classes, and words that stand for some: `dict[str, Any]`."""
+    parts = typing.get_args(said)
+    if not parts:
+        return isinstance(said, type | str | None)
+    return typing.get_origin(said) is not typing.Annotated and all(map(_is_bare, parts))
 
 
 def fits(function: Any, /, *args: Any, **kwargs: Any) -> bool:

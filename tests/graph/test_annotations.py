@@ -6,12 +6,13 @@ import sys
 import types
 import weakref
 from dataclasses import dataclass
-from typing import Annotated, Generic, Literal, NotRequired, TypedDict, TypeVar, get_type_hints
+from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar, get_type_hints
 
 import pytest
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
+from signoff._annotations import signature_of
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidGraph
 from signoff.func import entrypoint, task
@@ -327,3 +328,14 @@ def test_a_graph_whose_nodes_have_its_owner_as_a_default_goes_with_the_request_t
     del service
     gc.collect()
     assert gone() is None
+
+
+def test_the_parameters_of_a_function_that_holds_nothing_are_read_once():
+    def route(state: dict[str, list[Any]], runtime: "Runtime[None]") -> Command[Literal["a", "b"]] | None:
+        raise NotImplementedError
+
+    def checked(state: Annotated[State, operator.add]) -> None:
+        raise NotImplementedError
+
+    assert signature_of(route) is signature_of(route)
+    assert signature_of(checked) is not signature_of(checked)  # what stands there may hold the function
