@@ -54,22 +54,24 @@ class Owned(Generic[T]):
     it finds. What is inside of another one would be closed by both, of which Python makes an error.
     """
 
-    __slots__ = ("_generator",)
+    __slots__ = ("_among", "_generator")
 
     def __init__(self, generator: AsyncGenerator[T, None]) -> None:
         self._generator = generator
+        self._among: set[Owned[Any]] | None = None
 
     def __aiter__(self) -> "Owned[T]":
         return self
 
     def __anext__(self) -> Awaitable[T]:
-        return self._generator.__anext__() if self in _open else self._begin()
+        return self._begin() if self._among is None else self._generator.__anext__()
 
     def _begin(self) -> Awaitable[T]:
-        for one, loop in list(_open.items()):
+        for loop in list(_open):
             if loop.is_closed():
-                _open.pop(one, None)
-        _open[self] = asyncio.get_running_loop()
+                _open.pop(loop, None)
+        self._among = _open.setdefault(asyncio.get_running_loop(), set())
+        self._among.add(self)
         known = sys.get_asyncgen_hooks()
         sys.set_asyncgen_hooks(None, None)
         try:
@@ -82,8 +84,9 @@ class Owned(Generic[T]):
         try:
             await self._generator.aclose()
         finally:
-            _open.pop(self, None)
+            if self._among is not None:
+                self._among.discard(self)
 
 
-_open: dict[Owned[Any], asyncio.AbstractEventLoop] = {}
-"""Those that have begun: out of the collector's reach, until their owners close them or their loops are closed."""
+_open: dict[asyncio.AbstractEventLoop, set[Owned[Any]]] = {}
+"""Those that have begun on each loop: out of the collector's reach until their owners close them, or it is closed."""
