@@ -30,7 +30,7 @@ class StreamChannel(Generic[T]):
     """
 
     def __init__(self, name: str | None = None, *, maxlen: int | None = None) -> None:
-        if maxlen is not None and maxlen <= 0:
+        if maxlen is not None and not _is_count(maxlen):
             raise InvalidInput(f"The maxlen of a StreamChannel is {maxlen!r}. Give a number above 0, or none.")
         self.name = name
         self.error: BaseException | None = None
@@ -81,13 +81,14 @@ class StreamChannel(Generic[T]):
 
     def tee(self, n: int = 2) -> tuple[Iterator[T], ...]:
         """Several iterators, each of which gets everything."""
-        router, queues = self.begun(is_async=False), [deque[T]() for _ in range(_checked(n))]
-        lock = Lock()
+        queues: list[deque[T]] = [deque() for _ in range(_checked(n))]
+        router, lock = self.begun(is_async=False), Lock()
         return tuple(self._read(router, queue, queues, lock) for queue in queues)
 
     def atee(self, n: int = 2) -> tuple[AsyncIterator[T], ...]:
         """Several async iterators, each of which gets everything."""
-        router, queues = self.begun(is_async=True), [deque[T]() for _ in range(_checked(n))]
+        queues: list[deque[T]] = [deque() for _ in range(_checked(n))]
+        router = self.begun(is_async=True)
         return tuple(self._aread(router, queue, queues) for queue in queues)
 
     def begun(self, *, is_async: bool) -> "Router":
@@ -159,6 +160,10 @@ class StreamChannel(Generic[T]):
 
 
 def _checked(n: Any) -> int:
-    if not isinstance(n, int) or n < 1:
+    if not _is_count(n):
         raise InvalidInput(f"tee({n!r}): give the number of readers, 1 or more.")
-    return n
+    return int(n)
+
+
+def _is_count(n: Any) -> bool:
+    return isinstance(n, int) and n > 0
