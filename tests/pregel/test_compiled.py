@@ -19,7 +19,7 @@ from signoff.cache.memory import InMemoryCache
 from signoff.channels import LastValue
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.config import RunnableConfig
-from signoff.errors import InvalidGraph, InvalidInput
+from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError, NeedsAsync
 from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
 from signoff.pregel import ChannelWriteEntry, NodeBuilder, Pregel
@@ -164,9 +164,14 @@ def test_schemas_of_a_low_level_graph_and_of_an_entrypoint():
         (lambda b: b.subscribe_only("a").subscribe_only("b"), "listens to"),
         (lambda b: b.subscribe_only("a").subscribe_to("b"), "single channel"),
         (lambda b: b.subscribe_only("a").read_from("b"), "bare value"),
+        (lambda b: b.subscribe_only(["a"]), r"listens to \['a'\]. Give it names of channels"),
+        (lambda b: b.subscribe_to("a", 5), "listens to 5. Give it names of channels"),
+        (lambda b: b.subscribe_to("a").read_from(None), "listens to None. Give it names of channels"),
+        (lambda b: b.add_retry_policies(5), "5"),
+        (lambda b: b.add_cache_policy("daily"), "'daily'"),
     ],
 )
-def test_a_node_builder_refuses_what_does_not_go_together(build, words):
+def test_a_node_builder_refuses_what_cannot_be_meant(build, words):
     with pytest.raises(InvalidGraph, match=words):
         build(NodeBuilder())
 
@@ -189,6 +194,41 @@ def test_a_low_level_graph_is_checked(settings, words):
     }
     with pytest.raises(InvalidGraph, match=words):
         Pregel(**{**whole, **settings})
+
+
+def low_level(*actions):
+    node = NodeBuilder().subscribe_only("a").write_to("b")
+    for action in actions:
+        node.do(action)
+    channels = {"a": LastValue(int), "b": LastValue(str)}
+    return Pregel(
+        nodes={"one": node},
+        channels=channels,
+        input_channels=["a"],
+        output_channels=["b"],
+        checkpointer=InMemorySaver(),
+    )
+
+
+@pytest.mark.parametrize("input", [5, ["a"], [("a", 5)], {"b": 5}, {}], ids=repr)
+def test_a_low_level_graph_of_several_channels_takes_a_dict_of_them(input):
+    with pytest.raises(InvalidInput, match="some of the keys a"):
+        low_level(str).invoke(input, {"configurable": {"thread_id": "1"}})
+
+
+def test_a_command_to_a_low_level_graph_writes_to_channels_that_there_are():
+    with pytest.raises(InvalidUpdateError, match="The Command writes to 'c', which is not a channel"):
+        low_level(str).invoke(Command(update={"c": 5}), {"configurable": {"thread_id": "1"}})
+
+
+def test_a_low_level_node_does_one_thing_after_the_other_whether_they_are_awaited_or_not():
+    async def double(number):
+        return 2 * number
+
+    app, config = low_level(double, str, double), {"configurable": {"thread_id": "1"}}
+    assert asyncio.run(app.ainvoke({"a": 2}, config)) == {"b": "44"}
+    with pytest.raises(NeedsAsync, match="'one' is async"):
+        app.invoke({"a": 2}, config)
 
 
 def test_a_low_level_node_writes_fixed_and_mapped_values():

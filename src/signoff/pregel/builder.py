@@ -14,6 +14,7 @@ from signoff.bridge.runnables import coerced
 from signoff.channels import BaseChannel, LastValue, Topic
 from signoff.constants import MISSING, TASKS
 from signoff.engine.completing import completing
+from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import Action, Node, Program, Values, Write, read_keys, shown_as
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError, UnknownNode
 from signoff.pregel.actions import action_of, check_timeout
@@ -57,23 +58,25 @@ class NodeBuilder:
         """Run on each write to one channel, with its bare value as the input."""
         if self._triggers:
             raise InvalidGraph(f"The node listens to {self._triggers} already. Use subscribe_to for several channels.")
-        self._triggers, self._reads, self._is_single = [channel], [channel], True
+        names = _names((channel,))
+        self._triggers, self._reads, self._is_single = [*names], [*names], True
         return self
 
     def subscribe_to(self, *channels: str, read: bool = True) -> Self:
         """Run on writes to any of these channels; they are in the input, a dict, unless `read` is False."""
         if self._is_single:
             raise InvalidGraph("The node listens to a single channel. Use subscribe_to for it, too.")
-        self._triggers += channels
+        names = _names(channels)
+        self._triggers += names
         if read:
-            self._reads += channels
+            self._reads += names
         return self
 
     def read_from(self, *channels: str) -> Self:
         """Put more channels into the input without running on their writes."""
         if self._is_single:
             raise InvalidGraph("A node with subscribe_only has a bare value as its input. Use subscribe_to.")
-        self._reads += channels
+        self._reads += _names(channels)
         return self
 
     def do(self, node: Any) -> Self:
@@ -97,12 +100,12 @@ class NodeBuilder:
 
     def add_retry_policies(self, *policies: RetryPolicy) -> Self:
         """Try again after errors."""
-        self._retry += policies
+        self._retry += as_policies(policies)
         return self
 
     def add_cache_policy(self, policy: CachePolicy) -> Self:
         """Take results from earlier runs with the same input."""
-        self._cache = policy
+        self._cache = checked_policy(policy)
         return self
 
     def set_timeout(self, timeout: float | timedelta | TimeoutPolicy | None) -> Self:
@@ -128,6 +131,14 @@ class NodeBuilder:
             metadata=self._metadata or None,
             tags=self._tags,
         )
+
+
+def _names(channels: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of channels; anything else is refused."""
+    for channel in channels:
+        if not isinstance(channel, str):
+            raise InvalidGraph(f"A node listens to {channel!r}. Give it names of channels.")
+    return channels
 
 
 def _entry(channel: Any) -> ChannelWriteEntry:
