@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from signoff.agents import create_agent
+from signoff.agents import create_agent, create_deep_agent
 from signoff.agents.structured_output import ProviderStrategy
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.prebuilt import create_react_agent
 from signoff.types import Command
 
 from .desk import USER, Desk, check_transcript, decide, edit, reject, results
@@ -136,3 +137,12 @@ def test_a_strict_form_is_told_as_the_provider_wants_it_with_and_without_tools(e
     form = asked["response_format"]["json_schema"]
     assert (form["strict"], form["schema"]["additionalProperties"]) == (True, False)
     assert bool(asked.get("tools")) == ("tools" in asked) == has_tools, "an empty list of tools would be refused"
+
+
+@pytest.mark.parametrize("make", [create_agent, create_deep_agent, create_react_agent])
+def test_a_model_may_be_given_by_its_name(endpoint, monkeypatch, make):
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    endpoint.wants = completion({"content": "hello"}, "stop")
+    assert make("openai:local", []).invoke(USER)["messages"][-1].content == "hello"
+    assert endpoint.requests[0]["model"] == "local"

@@ -9,6 +9,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.tools import ToolException, tool
 
+from prebuilt.models import ScriptedModel
 from signoff.agents import create_agent
 from signoff.agents.middleware import (
     AgentMiddleware,
@@ -430,6 +431,21 @@ def test_so_much_is_cleared_as_is_enough(desk):
     create_agent(model, desk.tools, middleware=[middleware]).invoke(USER)
     contents = [message.content for message in model.seen[-1] if message.type == "tool"]
     assert contents == ["[cleared]", "[cleared]", "wrote to bo"]
+
+
+def test_the_model_itself_may_say_how_many_tokens_there_are(desk):
+    class Counting(ScriptedModel):
+        def get_num_tokens_from_messages(self, messages: Any, tools: Any = None) -> int:
+            assert [tool.name for tool in tools] == [tool.name for tool in desk.tools]
+            counted.append([message.type for message in messages])
+            return 1000 * len(messages)
+
+    counted: list[list[str]] = []
+    model = Counting(script=[THREE])
+    clearing = ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=5500, keep=0)], token_count_method="model")
+    create_agent(model, desk.tools, middleware=[clearing], system_prompt="Be brief.").invoke(USER)
+    assert counted[-1][0] == "system", "what stands before the messages counts, too"
+    assert [message.content for message in model.seen[-1] if message.type == "tool"] == ["[cleared]"] * 3
 
 
 def test_every_message_of_a_person_is_looked_through(open_agent):

@@ -1,5 +1,6 @@
 """What is bound to a model stays bound to it, whatever an agent tells it of tools and of the form of its answer."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from pydantic import BaseModel, Field
 from signoff.agents import create_agent
 from signoff.agents.middleware import wrap_model_call
 from signoff.agents.structured_output import ProviderStrategy, ToolStrategy
+from signoff.errors import InvalidInput
 from signoff.prebuilt import create_react_agent
 
 from .models import ScriptedModel, call, calls
@@ -103,3 +105,32 @@ def test_tools_that_are_bound_to_a_model_and_the_choice_among_them_make_room_for
 def other(name: str) -> str:
     """Look somewhere else."""
     return f"nothing of {name}"
+
+
+@pytest.mark.parametrize("make", [create_agent, create_react_agent])
+@pytest.mark.parametrize("model", ["", " ", 5, None, Bare], ids=repr)
+def test_what_is_no_model_is_refused_when_the_agent_is_made(make, model):
+    with pytest.raises(InvalidInput, match=r"The model is .*\. Give|The name of the model is empty"):
+        make(model, [look])
+
+
+def test_a_name_of_a_model_needs_langchain(monkeypatch):
+    monkeypatch.setitem(sys.modules, "langchain.chat_models", None)  # importing it fails
+    with pytest.raises(InvalidInput, match="'openai:gpt-5' the package langchain is needed: pip install langchain"):
+        create_agent("openai:gpt-5")
+
+
+class Unbound(Hearing):
+    """Cannot be told of tools, as most models for tests cannot."""
+
+    def bind_tools(self, tools: Any, **options: Any) -> Any:
+        raise NotImplementedError
+
+
+def test_a_model_that_cannot_be_told_of_tools_is_told_of_the_form_alone(call_it):
+    model = Unbound(script=[AIMessage('{"text": "yes"}')])
+    result = call_it(create_agent(model, response_format=ProviderStrategy(Answer)), USER)
+    assert result["structured_response"] == Answer(text="yes")
+    assert "response_format" in model.heard[0]
+    with pytest.raises(InvalidInput, match=r"Unbound cannot be told of tools: it has no bind_tools\(\)"):
+        call_it(create_agent(model, [look]), USER)

@@ -98,7 +98,7 @@ def model_of(model: Any, tools: Sequence[Any]) -> StaticModel | ChosenModel:
     """What chooses the model of a turn."""
     if isinstance(model, str | Runnable):
         return StaticModel(model, tools)
-    if callable(model):
+    if callable(model) and not isinstance(model, type):
         return ChosenModel(model)
     raise InvalidInput(
         f"The model is {model!r}. Give the agent a chat model, its name ('openai:gpt-5'), or a function from the state "
