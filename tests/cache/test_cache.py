@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import TypedDict
 
@@ -453,3 +453,30 @@ def test_a_node_runs_once_for_graphs_that_share_a_redis(redis_url, redis_prefix,
             "tea: 12 euros", "tea: 12 euros", "jam: 12 euros",
         ]  # fmt: skip
     assert calls == ["tea", "jam"]
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_of_several_results_only_the_one_that_cannot_be_read_is_made_again(tmp_path, is_async):
+    ran = []
+
+    def noting(name):
+        return lambda state: ran.append(name)
+
+    graph = StateGraph(Order)
+    for name in ("a", "b", "c"):
+        graph.add_node(name, noting(name), cache_policy=CachePolicy()).add_edge(START, name)
+    path = tmp_path / "cache.db"
+    with SqliteCache(path=path) as cache:
+        app = graph.compile(cache=cache)
+
+        def run():
+            asyncio.run(app.ainvoke({"name": "tea"})) if is_async else app.invoke({"name": "tea"})
+
+        run()
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute("UPDATE signoff_cache SET value = x'c1' WHERE namespace LIKE '%\"b\"]'")
+        del ran[:]
+        run()
+        assert ran == ["b"]
+        run()
+        assert ran == ["b"], "it was cached anew"
