@@ -98,6 +98,43 @@ def test_files_are_found_by_pattern_and_by_text(use):
     assert use("grep", pattern="a.*b") == "No line has it."
 
 
+PATHS = ["/a.py", "/src/a.py", "/src/b.py", "/src/ab.py", "/src/deep/c.py", "/src/deep/er/d.md", "/src/[x].py"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("?.py", ["/a.py"]),
+        ("src/?.py", ["/src/a.py", "/src/b.py"]),
+        ("src/[ab].py", ["/src/a.py", "/src/b.py"]),
+        ("src/[!a].py", ["/src/b.py"]),
+        ("src/[]a-b[]*.py", ["/src/[x].py", "/src/a.py", "/src/ab.py", "/src/b.py"]),
+        ("src/[[]x].py", ["/src/[x].py"]),
+        ("src/**", PATHS[1:]),
+        ("src/**/er/*", ["/src/deep/er/d.md"]),
+        ("**/[a-c].py", ["/a.py", "/src/a.py", "/src/b.py", "/src/deep/c.py"]),
+        ("src/[ab", []),
+        ("[s/]rc/a.py", []),
+        ("src?deep?c.py", []),
+    ],
+)
+def test_a_pattern_has_signs_for_one_character_and_for_many(use, pattern, found):
+    for path in PATHS:
+        use("write_file", file_path=path, content="text")
+    assert use("glob", pattern=pattern).splitlines() == (sorted(found) or ["No file matches."])
+
+
+def test_what_is_behind_the_end_of_a_file_is_told(use):
+    use("write_file", file_path="/a", content="one\ntwo")
+    assert use("read_file", file_path="/a", offset=5) == "/a has 2 lines."
+
+
+def test_of_very_many_places_so_many_are_shown_as_can_be_read(use):
+    use("write_file", file_path="/a", content="one\n" * 250)
+    *shown, last = use("grep", pattern="one").splitlines()
+    assert (len(shown), last) == (200, "(50 more)")
+
+
 @pytest.mark.parametrize("pattern", ["src/" + "*a" * 40 + "b", "**/" * 40 + "*b", "src/**" + "/*a*" * 40])
 def test_a_pattern_of_many_stars_takes_no_longer_than_others(use, pattern):
     use("write_file", file_path="/src/" + "a" * 100 + "/" * 2 + "a" * 60, content="")

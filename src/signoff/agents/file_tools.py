@@ -167,7 +167,7 @@ def _matches(path: str, base: str, pattern: str) -> bool:
 
 
 def _is_path(path: str, pattern: str) -> bool:
-    """Whether a pattern is for a path: `**/` is any folders, `*` and `?` are anything inside of one name.
+    """Whether a pattern is for a path: `**/` is any folders; `*`, `?` and `[a-z]` are inside of one name.
 
     It is followed part by part, and not tried out: a pattern of many stars would take a regular expression years.
     """
@@ -180,8 +180,9 @@ def _is_path(path: str, pattern: str) -> bool:
                 reached = set(range(min(reached), len(path) + 1))
             case "*":
                 reached = {place for start in reached for place in range(start, _end_of_name(path, start) + 1)}
-            case "?":
-                reached = {start + 1 for start in reached if start < _end_of_name(path, start)}
+            case _ if _stands_for_one(part):
+                ends = ((start, _end_of_name(path, start)) for start in reached)
+                reached = {start + 1 for start, end in ends if start < end and fnmatchcase(path[start], part)}
             case _:
                 reached = {start + len(part) for start in reached if path.startswith(part, start)}
         if not reached:
@@ -191,7 +192,12 @@ def _is_path(path: str, pattern: str) -> bool:
 
 @lru_cache
 def _parts(pattern: str) -> list[str]:
-    return [part for part in re.split(r"(\*\*/|\*\*|\*|\?)", pattern) if part]
+    return [part for part in re.split(rf"(\*\*/|\*\*|\*|{_ONE})", pattern) if part]
+
+
+_ONE = r"\?|\[!?\]?[^\]/]*\]"
+_stands_for_one = re.compile(_ONE).fullmatch
+"""Whether a part stands for one character: any, or one of some."""
 
 
 def _behind_slashes(path: str) -> Iterator[int]:
