@@ -95,6 +95,7 @@ def test_files_are_found_by_pattern_and_by_text(use):
     assert use("grep", pattern="second", glob="src/**/*.py") == "/src/b.py:2:second\n/src/deep/c.py:2:second"
     assert use("grep", pattern="second", glob="*/*.py", path="/src") == "/src/deep/c.py:2:second"
     assert use("grep", pattern="second", path="/src/deep") == "/src/deep/c.py:2:second"
+    assert use("grep", pattern="second", glob="*.{md,js}") == "/src/d.md:2:second"
     assert use("grep", pattern="a.*b") == "No line has it."
 
 
@@ -113,6 +114,9 @@ PATHS = ["/a.py", "/src/a.py", "/src/b.py", "/src/ab.py", "/src/deep/c.py", "/sr
         ("src/**", PATHS[1:]),
         ("src/**/er/*", ["/src/deep/er/d.md"]),
         ("**/[a-c].py", ["/a.py", "/src/a.py", "/src/b.py", "/src/deep/c.py"]),
+        ("src/{a,[b]}.py", ["/src/a.py", "/src/b.py"]),
+        ("{*.py,src/deep/**/*.{md,txt}}", ["/a.py", "/src/deep/er/d.md"]),
+        ("src/{a}.py", []),
         ("src/[ab", []),
         ("[s/]rc/a.py", []),
         ("src?deep?c.py", []),
@@ -122,6 +126,12 @@ def test_a_pattern_has_signs_for_one_character_and_for_many(use, pattern, found)
     for path in PATHS:
         use("write_file", file_path=path, content="text")
     assert use("glob", pattern=pattern).splitlines() == (sorted(found) or ["No file matches."])
+
+
+def test_a_pattern_that_stands_for_very_many_is_refused(use):
+    use("write_file", file_path="/a", content="text")
+    for tool, arguments in (("glob", {}), ("grep", {"glob": "{a,b}" * 20})):
+        assert "stands for more than 100 others" in use(tool, **{"pattern": "{a,b}" * 20, **arguments})
 
 
 def test_what_is_behind_the_end_of_a_file_is_told(use):

@@ -1,11 +1,7 @@
 """The file tools of a deep agent: ls, read_file, write_file, edit_file, glob, grep, and with a shell execute."""
 
-import re
-from collections.abc import Callable, Iterator
-from fnmatch import fnmatchcase
-from functools import lru_cache
+from collections.abc import Callable
 from itertools import takewhile
-from pathlib import PurePosixPath
 from typing import Any
 
 from langchain_core.messages import ToolMessage
@@ -14,6 +10,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from signoff._words.commands import Command
 from signoff.agents.backends.base import Backend, Executor, FileError, Files, clean
 from signoff.agents.drafts import Draft, Drafts, Replaced, drafted
+from signoff.agents.path_patterns import is_named, matches, spelt_out
 from signoff.constants import CONF, THREAD_ID
 from signoff.prebuilt._invoking import messages_of
 from signoff.prebuilt.agent_routes import last_of_model
@@ -149,64 +146,12 @@ def _done(text: str, update: dict[str, Any] | None, runtime: ToolRuntime) -> Any
 
 def _glob(backend: Backend) -> Callable[..., str]:
     def glob(pattern: str, runtime: ToolRuntime, path: str = "/") -> str:
-        """Find files by a pattern of their path, such as *.md or src/**/*.py."""
-        found = [one for one in backend.open(runtime.state).paths() if _matches(one, path, pattern)]
-        return _listed(found, "No file matches.")
+        """Find files by a pattern of their path, such as *.md or src/**/*.{py,pyi}."""
+        patterns = spelt_out(pattern)
+        paths = backend.open(runtime.state).paths()
+        return _listed([one for one in paths if any(matches(one, path, each) for each in patterns)], "No file matches.")
 
     return glob
-
-
-def _matches(path: str, base: str, pattern: str) -> bool:
-    below = clean(base).rstrip("/") + "/"
-    if not path.startswith(below):
-        return False
-    rest, wanted = path[len(below) :], pattern.lstrip("/")
-    if "/" not in wanted:
-        return "/" not in rest and fnmatchcase(rest, wanted)
-    return _is_path(rest, wanted)
-
-
-def _is_path(path: str, pattern: str) -> bool:
-    """Whether a pattern is for a path: `**/` is any folders; `*`, `?` and `[a-z]` are inside of one name.
-
-    It is followed part by part, and not tried out: a pattern of many stars would take a regular expression years.
-    """
-    reached = {0}
-    for part in _parts(pattern):
-        match part:
-            case "**/":
-                reached |= {place for place in _behind_slashes(path) if place > min(reached)}
-            case "**":
-                reached = set(range(min(reached), len(path) + 1))
-            case "*":
-                reached = {place for start in reached for place in range(start, _end_of_name(path, start) + 1)}
-            case _ if _stands_for_one(part):
-                ends = ((start, _end_of_name(path, start)) for start in reached)
-                reached = {start + 1 for start, end in ends if start < end and fnmatchcase(path[start], part)}
-            case _:
-                reached = {start + len(part) for start in reached if path.startswith(part, start)}
-        if not reached:
-            return False
-    return len(path) in reached
-
-
-@lru_cache
-def _parts(pattern: str) -> list[str]:
-    return [part for part in re.split(rf"(\*\*/|\*\*|\*|{_ONE})", pattern) if part]
-
-
-_ONE = r"\?|\[!?\]?[^\]/]*\]"
-_stands_for_one = re.compile(_ONE).fullmatch
-"""Whether a part stands for one character: any, or one of some."""
-
-
-def _behind_slashes(path: str) -> Iterator[int]:
-    return (place for place, sign in enumerate(path, 1) if sign == "/")
-
-
-def _end_of_name(path: str, start: int) -> int:
-    end = path.find("/", start)
-    return len(path) if end < 0 else end
 
 
 def _grep(backend: Backend) -> Callable[..., str]:
@@ -214,16 +159,12 @@ def _grep(backend: Backend) -> Callable[..., str]:
         """Find lines that have a text in them, in all files below a path or those that match glob (*.md, src/**/*)."""
         files, base = backend.open(runtime.state), clean(path)
         within = [one for one in files.paths() if one == base or one.startswith(base.rstrip("/") + "/")]
-        named = [one for one in within if glob is None or _is_named(one, path, glob)]
+        patterns = None if glob is None else spelt_out(glob)
+        named = [one for one in within if patterns is None or any(is_named(one, path, each) for each in patterns)]
         found = [hit for one in named for hit in _hits(files, one, pattern)]
         return _listed(found, "No line has it.")
 
     return grep
-
-
-def _is_named(path: str, base: str, pattern: str) -> bool:
-    """Whether a file has a name that matches, in whichever folder; or, if the pattern names folders, such a path."""
-    return _matches(path, base, pattern) if "/" in pattern else fnmatchcase(PurePosixPath(path).name, pattern)
 
 
 def _hits(files: Files, path: str, text: str) -> list[str]:
