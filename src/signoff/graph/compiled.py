@@ -1,7 +1,6 @@
 """What `compile()` returns."""
 
 from collections import ChainMap
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from typing_extensions import is_typeddict
@@ -68,20 +67,17 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
         return typed_model(schema.type.__name__ if is_typeddict(schema.type) else name, schema.declared)
 
 
-def _types_of(builder: Description) -> Collection[Any]:
-    """The types of a graph: what appears in them may be saved, and comes back as what it was."""
-    schemas = builder.types
-    types = [schemas.state.declared, schemas.input.declared, schemas.output.declared, *schemas.others]
-    return {id(type_): type_ for type_ in types}.values()
-
-
 def _own_types(builder: Description, program: Program) -> OwnTypes:
-    """The classes of a graph, registered, with those of the graphs in it that it has none of the same names for."""
-    schemas = _types_of(builder)
-    types = types_in(*schemas)
+    """The classes of a graph, registered, with those of the graphs in it that it has none of the same names for.
+
+    What appears in the types of a graph may be saved, and comes back as what it was.
+    """
+    known = builder.types
+    schemas = {id(one): one for one in (known.state, known.input, known.output, *known.others.values())}.values()
+    types = types_in(*(hint for schema in schemas for hint in schema.hints))
     register_types(types)
     nested = [node.graph.program.types for node in program.nodes.values() if node.graph is not None]
-    return {**ChainMap(*nested), **own_types(types, schemas)}
+    return {**ChainMap(*nested), **own_types(types, [schema.declared for schema in schemas])}
 
 
 def compiled(

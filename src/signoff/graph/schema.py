@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, get_args, get_origin
 
+from typing_extensions import is_typeddict
+
 from signoff._annotations import annotations_of, signature_of
 from signoff._elsewhere import refuse_their_channel
 from signoff.channels import BaseChannel, BinaryOperatorAggregate, LastValue
@@ -39,6 +41,8 @@ class Schema:
     """The class, where it is declared with parameters: `State[int]`."""
     channels: dict[str, BaseChannel]
     managed: Managed
+    hints: Collection[Any]
+    """Where the classes are named that may be in a state: the annotations of its fields, or the type itself."""
     build: Callable[[dict[str, Any]], Any] | None = field(init=False)
     """What makes an object of the type; None where a dict will do."""
 
@@ -104,11 +108,12 @@ def read_schema(type_: Any) -> Schema:
     if not has_fields(cls):
         channel = channel_of(ROOT, type_)
         if isinstance(channel, BaseChannel):
-            return Schema(type_, type_, {ROOT: channel}, {})
+            return Schema(type_, type_, {ROOT: channel}, {}, [type_])
         raise InvalidGraph(f"{type_!r} is a managed value; a state needs at least one key of its own.")
     channels: dict[str, BaseChannel] = {}
     managed: Managed = {}
-    for key, hint in field_hints(type_).items():
+    hints = field_hints(type_)
+    for key, hint in hints.items():
         if key in RESERVED:
             raise InvalidGraph(f"Key {key!r} of {cls.__name__} is reserved. Give it another name.")
         rule = channel_of(key, hint)
@@ -116,7 +121,7 @@ def read_schema(type_: Any) -> Schema:
             channels[key] = rule
         else:
             managed[key] = rule
-    return Schema(type_, cls, channels, managed)
+    return Schema(type_, cls, channels, managed, hints.values() if is_typeddict(cls) else [type_])
 
 
 # From an annotation to a rule
