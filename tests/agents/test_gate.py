@@ -1,14 +1,16 @@
 """A body starts only with a live decision for exactly this call, whatever happened in between."""
 
 import asyncio
+from functools import wraps
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool, tool
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from signoff.agents import Rule, create_agent
+from signoff.agents.gate import version_of
 from signoff.agents.middleware import (
     AgentMiddleware,
     HumanInTheLoopMiddleware,
@@ -565,6 +567,99 @@ def test_an_approval_is_for_the_version_of_the_tool_that_was_shown(other, mode):
     assert RAN == []
     assert "__interrupt__" not in agent(other).invoke(Command(resume=approval), CONFIG)
     assert len(RAN) == 1
+
+
+def with_default(usual: int) -> Any:
+    @tool
+    def pay(to: str, amount: int = usual) -> str:
+        """Pay somebody."""
+        RAN.append(f"{to} {amount}")
+        return "paid"
+
+    return pay
+
+
+def with_default_of_field(usual: int) -> Any:
+    class Payment(BaseModel):
+        to: str
+        amount: int = Field(usual)
+
+    @tool(args_schema=Payment)
+    def pay(to: str, amount: int) -> str:
+        """Pay somebody."""
+        RAN.append(f"{to} {amount}")
+        return "paid"
+
+    return pay
+
+
+def decorated(function: Any) -> Any:
+    def decorate(function: Any) -> Any:
+        @wraps(function)
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
+
+        return noted
+
+    return StructuredTool.from_function(decorate(function), name="pay", description="Pay somebody.")
+
+
+def in_two_ways(coroutine: Any) -> Any:
+    def pay(to: str) -> str:
+        return "paid"
+
+    return StructuredTool.from_function(pay, coroutine, description="Pay somebody.")
+
+
+def pay_once(to: str) -> str:
+    RAN.append(to)
+    return "paid"
+
+
+def pay_again(to: str) -> str:
+    RAN.extend([to, to])
+    return "paid"
+
+
+async def apay_once(to: str) -> str:
+    return pay_once(to)
+
+
+async def apay_again(to: str) -> str:
+    return pay_again(to)
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize(
+    ("make", "shown", "deployed"),
+    [
+        (with_default, 5, 500),
+        (with_default_of_field, 5, 500),
+        (decorated, pay_once, pay_again),
+        (in_two_ways, apay_once, apay_again),
+    ],
+    ids=["default", "default of a field", "decorated", "coroutine"],
+)
+def test_an_approval_is_for_all_that_makes_up_the_tool(make, shown, deployed, is_async, mode):
+    RAN.clear()
+    saver, approval = InMemorySaver(), with_answer(mode)
+
+    def invoke(pay: Any, given: Any) -> Any:
+        watch = HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode)
+        agent = create_agent(scripted(calls(call("pay", to="ana"))), [pay], middleware=[watch], checkpointer=saver)
+        return asyncio.run(agent.ainvoke(given, CONFIG)) if is_async else agent.invoke(given, CONFIG)
+
+    invoke(make(shown), USER)
+    assert "__interrupt__" in invoke(make(deployed), Command(resume=approval))
+    assert RAN == []
+    assert "__interrupt__" not in invoke(make(deployed), Command(resume=approval))
+
+
+def test_an_approval_holds_where_the_tool_was_only_made_anew():
+    pays = [with_default(5), with_default_of_field(5), decorated(pay_once), in_two_ways(apay_once)]
+    again = [with_default(5), with_default_of_field(5), decorated(pay_once), in_two_ways(apay_once)]
+    assert list(map(version_of, pays)) == list(map(version_of, again))
 
 
 @OTHERS

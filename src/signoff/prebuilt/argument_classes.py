@@ -7,7 +7,17 @@ from langchain_core.utils.pydantic import get_fields, is_basemodel_subclass
 from pydantic import ValidationError
 from pydantic.v1 import ValidationError as OldValidationError
 
-__all__ = ["Misfit", "details_of", "field_names", "is_model", "json_of", "json_schema_of", "keeps_others", "made_of"]
+__all__ = [
+    "Misfit",
+    "defaults_of",
+    "details_of",
+    "field_names",
+    "is_model",
+    "json_of",
+    "json_schema_of",
+    "keeps_others",
+    "made_of",
+]
 
 Misfit = (ValidationError, OldValidationError)
 """What a class raises if arguments do not fit it."""
@@ -21,6 +31,11 @@ def is_model(given: Any) -> bool:
 def field_names(model: Any) -> Collection[str]:
     """The arguments that a class names."""
     return get_fields(model).keys()
+
+
+def defaults_of(model: Any) -> dict[str, Any]:
+    """What the arguments that a class names are where nothing is said."""
+    return {name: field.default for name, field in get_fields(model).items()}
 
 
 def json_schema_of(model: Any) -> dict[str, Any]:

@@ -165,9 +165,15 @@ def _optional(tool: BaseTool) -> Iterator[str]:
 
 def function_of(tool: Any) -> Callable[..., Any]:
     """The function that a tool calls; of a tool around another one, that of the inner one."""
+    return functions_of(tool)[0]
+
+
+def functions_of(tool: Any) -> list[Callable[..., Any]]:
+    """All functions that a tool may call: in an async run it may be another one."""
     if isinstance(getattr(tool, "tool", None), BaseTool):
-        return function_of(tool.tool)
-    return getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run  # type: ignore[no-any-return]
+        return functions_of(tool.tool)
+    given = [getattr(tool, name, None) for name in ("func", "coroutine")]
+    return [one for one in given if one] or [tool._run, tool._arun]
 
 
 # Filling in

@@ -8,10 +8,11 @@ from langchain_core.tools import tool as as_tool
 
 from signoff._annotations import name_in
 from signoff.errors import InvalidInput
-from signoff.prebuilt.argument_classes import field_names, keeps_others
+from signoff.prebuilt.argument_classes import defaults_of, field_names, keeps_others
 from signoff.prebuilt.injection import function_of
 
 __all__ = [
+    "argument_defaults",
     "argument_names",
     "by_name",
     "call_schema",
@@ -86,6 +87,15 @@ def argument_names(tool: BaseTool) -> list[str]:
     """The arguments that the model is told of, sorted."""
     schema = call_schema(tool)
     return sorted(schema.get("properties", {}) if isinstance(schema, dict) else field_names(schema))
+
+
+def argument_defaults(tool: BaseTool) -> dict[str, Any]:
+    """What the arguments that the model is told of are where it says nothing."""
+    schema = call_schema(tool)
+    if not isinstance(schema, dict):
+        return defaults_of(schema)
+    said = schema.get("properties", {})
+    return {name: one.get("default") if isinstance(one, dict) else None for name, one in said.items()}
 
 
 def takes_others(tool: BaseTool) -> bool:
