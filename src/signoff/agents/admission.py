@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 
 from signoff.agents.gate import Check, Decided, Gate, action_of, key_of
-from signoff.prebuilt.one_call import ToolCallRequest
+from signoff.prebuilt.one_call import ToolCallRequest, with_own_args
 from signoff.prebuilt.tool_calls import was_called_off
 from signoff.prebuilt.tool_errors import error_message
 from signoff.prebuilt.tool_results import messages_in
@@ -81,7 +81,7 @@ class Admission:
         put = self._put(request, decided)
         self.edited = request, put
         self.unmade = self._note([_proposed(request, decided)], put)
-        return put
+        return _with_own_args(put)
 
     def taken(self, request: ToolCallRequest) -> ToolCallRequest:
         """A call as a wrapper lets it pass: what was put in the place of another stands for that one again."""
@@ -108,7 +108,8 @@ class Admission:
 
         before: the decisions by which people have turned it into a call of another tool, one after the other.
         """
-        request = self.gate.straightened(request)
+        # A wrapper that has the request may change it before the body starts.
+        request = self.gate.straightened(_with_own_args(request))
         if request.tool_call["name"] not in self.gate.policies:
             return (yield from self._run(request, before, is_counted=False))
         decided = self._decision(request, len(before))
@@ -184,6 +185,10 @@ class Admission:
             return Note(_chained(decisions, ran))
         args = json.dumps(ran["args"], ensure_ascii=False, default=repr)
         return Note(_chained(decisions, ran), f"{notice} {ran['name']} with {args}.")
+
+
+def _with_own_args(request: ToolCallRequest) -> ToolCallRequest:
+    return request.override(tool_call=with_own_args(request.tool_call))
 
 
 def _misfit(call: ToolCall, wrong: str) -> ToolMessage:

@@ -20,7 +20,7 @@ from signoff.engine.program import Node
 from signoff.prebuilt._invoking import aperform, check_sync, perform, scope_of
 from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.made_before import MadeBefore, Passing
-from signoff.prebuilt.one_call import ToolCallRequest, to_be_wrapped
+from signoff.prebuilt.one_call import ToolCallRequest, with_own_args
 from signoff.prebuilt.tool_calls import AsyncOne, CallTasks, One, adone, digest_of, done, hidden
 from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
 from signoff.prebuilt.tool_node import ToolNode
@@ -187,7 +187,7 @@ class ToolStep(ToolNode):
             passing = made.passing(call, wanted.calls) if self.wraps else None
             admission = self._admission(call, make, check_sync)
             handler = self._entrance(wanted, passing, admission)
-            request = self._request(to_be_wrapped(call) if self.wraps else call, wanted.state, config)
+            request = self._request(with_own_args(call) if self.wraps else call, wanted.state, config)
             request = self._given(request, passing, admission, is_async=False)
             for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
@@ -201,7 +201,7 @@ class ToolStep(ToolNode):
             passing = made.passing(call, wanted.calls) if self.wraps else None
             admission = self._admission(call, make, _any_tool)
             handler = self._aentrance(wanted, passing, admission)
-            request = self._request(to_be_wrapped(call) if self.wraps else call, wanted.state, config)
+            request = self._request(with_own_args(call) if self.wraps else call, wanted.state, config)
             request = self._given(request, passing, admission, is_async=True)
             for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.awrap_tool_call, handler)

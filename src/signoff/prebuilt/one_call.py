@@ -42,8 +42,8 @@ class ToolCallRequest:
         return replace(self, **changes)
 
 
-def to_be_wrapped(call: ToolCall) -> ToolCall:
-    """A call whose arguments a wrapper may change in place: those in the message of the model stay as they were."""
+def with_own_args(call: ToolCall) -> ToolCall:
+    """A call whose arguments may be changed in place: those that it has from elsewhere stay as they were."""
     return {**call, "args": copied(call["args"])}
 
 

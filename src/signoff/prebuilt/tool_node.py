@@ -20,7 +20,7 @@ from signoff.prebuilt.one_call import (
     MakesCalls,
     ToolCallRequest,
     ToolCallWrapper,
-    to_be_wrapped,
+    with_own_args,
 )
 from signoff.prebuilt.tool_calls import (
     AsyncOne,
@@ -172,7 +172,7 @@ class ToolNode(MakesCalls, Runnable[Any, Any]):
         def one(call: ToolCall, config: RunnableConfig) -> Any:
             if self._wrap is None:
                 return drive(self._execute(self._request(call, wanted.state, config), wanted), perform)
-            request = self._request(to_be_wrapped(call), wanted.state, config)
+            request = self._request(with_own_args(call), wanted.state, config)
             passing = made.passing(call, wanted.calls)
             try:
                 result = self._wrap(request, lambda request: self._let_pass(request, wanted, passing))
@@ -188,7 +188,7 @@ class ToolNode(MakesCalls, Runnable[Any, Any]):
                 return await _in_thread_of_run(partial(self._one(wanted, made), call, config), scope_of(config))
             if self._awrap is None:
                 return await adrive(self._execute(self._request(call, wanted.state, config), wanted), aperform)
-            request = self._request(to_be_wrapped(call), wanted.state, config)
+            request = self._request(with_own_args(call), wanted.state, config)
             passing = made.passing(call, wanted.calls)
             try:
                 result = await self._awrap(request, lambda request: self._alet_pass(request, wanted, passing))
