@@ -141,6 +141,23 @@ def test_a_rejected_call_does_not_run_by_a_rule_that_came_with_a_deploy(deploy, 
     assert desk.ran == []
 
 
+def test_a_rejected_call_with_what_is_not_a_number_does_not_run_by_a_rule_that_came_with_a_deploy(deploy, mode):
+    ran = []
+
+    @tool
+    def transfer(amount: float) -> str:
+        """Transfer money."""
+        ran.append(amount)
+        return "transferred"
+
+    app = deploy(call("transfer", amount=float("nan")), watched={"transfer": True}, tools=[transfer])
+    app.invoke(USER)
+    app = deploy(watched={"transfer": True}, tools=[transfer], rules=["transfer"])
+    result = app.invoke(with_answer(app, mode, transfer=reject()))
+    assert "rejected this call of transfer" in results(result)["c1"]
+    assert ran == []
+
+
 def test_a_rejected_call_that_middleware_made_does_not_run_by_a_rule_that_came_with_a_deploy(deploy, desk, mode):
     app = deploy(LOOK, middleware=[Paying()])
     app.invoke(USER)

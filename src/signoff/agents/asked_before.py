@@ -19,6 +19,7 @@ from signoff.errors import ReplayMismatch
 from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.made_before import MadeBefore
 from signoff.prebuilt.one_call import ToolCallRequest
+from signoff.prebuilt.tool_calls import digest_of
 
 __all__ = ["DecidedBefore", "Shown", "calls_shown", "check_watched", "decided_before", "decisions_kept", "was_shown"]
 
@@ -47,10 +48,9 @@ def calls_shown(scope: Any, calls: Sequence[ToolCall]) -> list[Shown]:
 
 def was_shown(call: ToolCall, shown: Collection[Shown]) -> bool:
     """Whether a person was asked about a call."""
-    return any(
-        one.call_id == call["id"] if one.call_id else (one.name, one.args) == (call["name"], call["args"])
-        for one in shown
-    )
+    # Not whether they are equal: what is not a number is not equal to itself.
+    looks = digest_of([call["name"], call["args"]])
+    return any(one.call_id == call["id"] if one.call_id else digest_of([one.name, one.args]) == looks for one in shown)
 
 
 def check_watched(shown: Collection[Shown], watched: Collection[str], scope: Any) -> None:

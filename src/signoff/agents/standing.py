@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, ToolCall
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import field
 from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
+from signoff.prebuilt.tool_calls import digest_of
 from signoff.prebuilt.tool_input import Wanted
 
 
@@ -27,8 +28,10 @@ def as_it_stands(wanted: Wanted, elsewhere: Collection[str | None]) -> Wanted:
         if (call["id"] not in answered if call["id"] in known else said is None or _is_wanted(call, messages))
     ]
     calls = [known.get(call["id"], call) for call in stays]
+    # Not whether they are equal: what is not a number is not equal to itself.
+    is_changed = digest_of(calls) != digest_of(stays)
     # Of a call that was changed, the questions of the tool are other ones, too: they belong to a task of its own.
-    return replace(wanted, calls=calls, are_several=wanted.are_several or calls != stays)
+    return replace(wanted, calls=calls, are_several=wanted.are_several or is_changed)
 
 
 def _is_wanted(call: ToolCall, messages: Sequence[Any]) -> bool:
