@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
 from signoff.agents import create_agent, create_deep_agent, list_rules, revoke_rule
 from signoff.agents.backends import FolderBackend, ShellBackend
-from signoff.agents.middleware import SummarizationMiddleware
+from signoff.agents.middleware import AgentMiddleware, SummarizationMiddleware
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput
 from signoff.graph import START, MessagesState, StateGraph
@@ -318,6 +318,38 @@ def test_a_wrong_decision_on_a_question_of_a_subagent_is_refused(open_team):
     assert list(app.get_state().interrupts) == asked
     app.invoke(Command(resume=decide(APPROVE)))
     assert RAN == ["a"]
+
+
+class Lending(AgentMiddleware):
+    """Runs a tool that nobody else knows."""
+
+    def __init__(self) -> None:
+        self.ran: list[Any] = []
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        if request.tool_call["name"] != "lent_tool":
+            return handler(request)
+        self.ran.append(request.tool_call["args"])
+        return ToolMessage("lent", tool_call_id=request.tool_call["id"])
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        if request.tool_call["name"] != "lent_tool":
+            return await handler(request)
+        return self.wrap_tool_call(request, handler)
+
+
+@pytest.mark.parametrize("changes", [{}, {"interrupt_on": {"sample_tool": False}}])
+def test_a_subagent_inherits_what_is_asked_about_a_tool_that_only_its_wrapper_knows(open_team, caplog, changes):
+    lending = Lending()
+    model = scripted(calls(call("lent_tool", "s1", text="a")), "worked")
+    writer = subagent("writer", model, tools=[], middleware=[lending], **changes)
+    watched = {"lent_tool": True, "sample_tool": True}
+    app = open_team(scripted(handing("writer")), writer, middleware=[Lending()], interrupt_on=watched)
+    (question,) = app.invoke(USER)["__interrupt__"]
+    assert (question.value["path"], lending.ran) == (["writer"], [])
+    assert not any("names 'sample_tool'" in said or ", 'sample_tool', and" in said for said in caplog.messages)
+    app.invoke(Command(resume=decide(APPROVE)))
+    assert lending.ran == [{"text": "a"}]
 
 
 def test_a_subagent_may_override_what_it_inherits(open_team):

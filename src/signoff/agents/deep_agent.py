@@ -1,6 +1,6 @@
 """create_deep_agent: an agent that plans, keeps files, and hands work to subagents."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Never
 
@@ -13,7 +13,7 @@ from signoff.agents.defaults import merged_policies
 from signoff.agents.elsewhere import NAMES, PAGE, SKILLS
 from signoff.agents.factory import create_agent
 from signoff.agents.file_tools import file_tools
-from signoff.agents.middleware.base import AgentMiddleware
+from signoff.agents.middleware.base import AgentMiddleware, wraps_tools
 from signoff.agents.middleware.human_in_the_loop import (
     HumanInTheLoopMiddleware,
     InterruptMode,
@@ -171,16 +171,23 @@ class Kit:
         """The file tools, without those in whose place an agent has a tool of its own."""
         return [one for one in self.files if one.name not in tools]
 
-    def layers(self, watched: Policies, tools: Mapping[str, Any]) -> list[AgentMiddleware[Any, Any]]:
-        """The middleware of every deep agent."""
+    def layers(self, watched: Policies, tools: Mapping[str, Any], lent: Collection[str] = ()) -> list[Layer]:
+        """The middleware of every deep agent.
+
+        lent: tools that none but a wrapper may know; that the agent does not have them is no mistake.
+        """
         files = {one.name: one for one in self.files_beside(tools)}
         policies = merged_policies(watched, self.backend, tools, files)
-        layers: list[AgentMiddleware[Any, Any]] = [TodoListMiddleware()]
+        layers: list[Layer] = [TodoListMiddleware()]
         if self.backend.is_virtual:
             layers.append(_Files())
         if self.summarize_at is not None:
             layers.append(SummarizationMiddleware(self.model, trigger=self.summarize_at, keep=KEEP))  # type: ignore[arg-type]
-        return [*layers, HumanInTheLoopMiddleware(policies, interrupt_mode=self.mode, rules=self.rules)]
+        watch: HumanInTheLoopMiddleware[Any, Any] = HumanInTheLoopMiddleware(
+            policies, interrupt_mode=self.mode, rules=self.rules
+        )
+        watch.watched_tools = watch.policies.keys() - set(lent)
+        return [*layers, watch]
 
     def task(self, subagents: Sequence[Any]) -> BaseTool:
         """The tool that calls the subagents."""
@@ -193,16 +200,18 @@ class Kit:
 
     def _made(self, one: SubAgent) -> Any:
         tools = made_tools(one.get("tools", self.tools))
-        known = _named(tools, one.get("middleware", ()))
+        wraps, said = one.get("middleware", ()), one.get("interrupt_on", {})
+        known = _named(tools, wraps)
         # What is inherited may be about tools that the subagent lacks; what it says itself may not.
-        names = {*known, *(file.name for file in self.files), "write_todos"}
-        inherited = {name: policy for name, policy in self.watched.items() if name in names}
-        layers = self.layers({**inherited, **one.get("interrupt_on", {})}, known)
+        lacking = self.watched.keys() - {*known, *(file.name for file in self.files), "write_todos", *said}
+        lent = lacking if any(wraps_tools(layer) and layer.calls_unknown_tools for layer in wraps) else set[str]()
+        inherited = {name: policy for name, policy in self.watched.items() if name not in lacking - lent}
+        layers = self.layers({**inherited, **said}, known, lent)
         return create_agent(
             as_model(one.get("model", self.model)),
             [*tools, *self.files_beside(known)],
             system_prompt=one.get("system_prompt", GENERAL_PROMPT),
-            middleware=_layered(layers, one.get("middleware", ())),
+            middleware=_layered(layers, wraps),
             response_format=one.get("response_format"),
             name=one["name"],
         )

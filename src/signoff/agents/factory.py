@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool
 
 from signoff.agents.gate import Gate
 from signoff.agents.hooks import HOOKS, Hook, hooks_of
-from signoff.agents.middleware.base import AgentMiddleware, overrides
+from signoff.agents.middleware.base import AgentMiddleware, wraps_tools
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware
 from signoff.agents.middleware.state import AgentState, Schemas, merged
 from signoff.agents.model_turn import ModelTurn
@@ -141,7 +141,7 @@ def _layers(middleware: Sequence[AgentMiddleware[Any, Any]], interrupt_on: Any) 
 
 
 def _tool_step(given: Sequence[Any], layers: Sequence[AgentMiddleware[Any, Any]]) -> ToolStep:
-    wraps = [one for one in layers if overrides(one, "wrap_tool_call") or overrides(one, "awrap_tool_call")]
+    wraps = [one for one in layers if wraps_tools(one)]
     watches = [one for one in layers if isinstance(one, HumanInTheLoopMiddleware)]
     step = ToolStep([tool for tool in given if not isinstance(tool, dict)], wraps)
     _check_watched(layers, step.tools_by_name, is_open=any(one.calls_unknown_tools for one in wraps))

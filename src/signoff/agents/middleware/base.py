@@ -238,6 +238,11 @@ def overrides(middleware: AgentMiddleware[Any, Any], method: str) -> bool:
     return getattr(type(middleware), method) is not getattr(AgentMiddleware, method) and middleware._uses(method)
 
 
+def wraps_tools(middleware: AgentMiddleware[Any, Any]) -> bool:
+    """Whether a middleware stands around the calls of tools."""
+    return overrides(middleware, "wrap_tool_call") or overrides(middleware, "awrap_tool_call")
+
+
 def check_wraps_tools(wraps: Sequence[AgentMiddleware[Any, Any]], *, is_async: bool) -> None:
     """Refuse middleware around the calls of tools that is for runs of the other kind only."""
     wanted = "awrap_tool_call" if is_async else "wrap_tool_call"
