@@ -17,7 +17,7 @@ from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.store.memory import InMemoryStore
-from signoff.types import Command
+from signoff.types import Command, interrupt
 
 from .desk import APPROVE, USER, Desk, call, calls, decide, records, reject, scripted
 
@@ -298,6 +298,67 @@ def test_in_a_store_a_rule_is_taken_back_while_a_question_is_open(desk):
     assert list(app.get_state(CONFIG).interrupts) == asked
     app.invoke(Command(resume=decide(APPROVE)), CONFIG)
     assert "__interrupt__" in app.invoke(MORE, CONFIG)
+
+
+PAY_AND_MAIL = calls(call("pay", "c3", amount=5, to="ana"), call("mail", "c2", to="bo"))
+
+
+def asked_about(result: Any) -> list[str]:
+    return [one["name"] for question in result["__interrupt__"] for one in question.value["action_requests"]]
+
+
+def test_a_call_that_waits_beside_a_question_does_not_run_by_a_rule_that_was_taken_back_meanwhile(desk):
+    app = make(desk, InMemorySaver(), pay("c1"), PAY_AND_MAIL, store=InMemoryStore())
+    app.invoke(USER, CONFIG)
+    app.invoke(Command(resume=from_here_on()), CONFIG)
+    assert asked_about(app.invoke(MORE, CONFIG)) == ["mail"]
+    (rule,) = list_rules(app, CONFIG)
+    revoke_rule(app, CONFIG, rule["id"])
+    assert asked_about(app.invoke(Command(resume=decide(APPROVE)), CONFIG)) == ["pay"]
+    app.invoke(Command(resume=decide(reject())), CONFIG)
+    assert desk.ran == ["pay 5 ana", "mail bo"]
+
+
+def test_a_call_that_waits_beside_a_question_does_not_run_by_a_rule_that_has_ended_meanwhile(open_agent, desk):
+    clock = Clock()
+    rule = Rule(tool="pay", until=NOW + timedelta(hours=1))
+    app = open_agent(lambda saver: make(desk, saver, PAY_AND_MAIL, rules=[rule], clock=clock))
+    assert asked_about(app.invoke(USER)) == ["mail"]
+    clock.now += timedelta(hours=1)
+    assert asked_about(app.invoke(Command(resume=decide(APPROVE)))) == ["pay"]
+    assert desk.ran == []
+    app.invoke(Command(resume=decide(APPROVE)))
+    assert sorted(desk.ran) == ["mail bo", "pay 5 ana"]
+
+
+def test_a_call_that_waits_beside_a_question_runs_by_its_rule_if_that_stands(open_agent, desk):
+    clock = Clock()
+    rule = Rule(tool="pay", until=NOW + timedelta(hours=1), name="today")
+    app = open_agent(lambda saver: make(desk, saver, PAY_AND_MAIL, rules=[rule], clock=clock))
+    app.invoke(USER)
+    clock.now += timedelta(minutes=59)
+    result = app.invoke(Command(resume=decide(reject())))
+    assert desk.ran == ["pay 5 ana"]
+    assert records(result)["c3"]["rule"]["name"] == "today"
+
+
+def test_a_rule_that_ends_while_the_tool_asks_by_itself_has_let_its_call_pass(open_agent, desk):
+    @tool
+    def pay(amount: int, to: str) -> str:
+        """Pay somebody."""
+        desk.ran.append(f"pay {amount} {interrupt('Really?')}")
+        return "paid"
+
+    clock = Clock()
+    rules = [Rule(tool="pay", until=NOW + timedelta(hours=1))]
+    watch = HumanInTheLoopMiddleware({"pay": True, "mail": True}, rules=rules, clock=clock)
+    tools = [pay, *desk.tools[1:]]
+    app = open_agent(lambda saver: create_agent(scripted(PAY_AND_MAIL), tools, middleware=[watch], checkpointer=saver))
+    app.invoke(USER)
+    assert app.invoke(Command(resume=decide(APPROVE)))["__interrupt__"][0].value == "Really?"
+    clock.now += timedelta(hours=1)
+    app.invoke(Command(resume="yes"))
+    assert desk.ran == ["mail bo", "pay 5 yes"]
 
 
 def test_in_the_state_a_rule_is_not_taken_back_while_a_question_is_open(desk):

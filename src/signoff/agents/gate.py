@@ -19,7 +19,7 @@ from signoff._annotations import code_of
 from signoff._words.questions import interrupt
 from signoff.agents.decisions import Proposal, args_schema_of, check_schema, form_for_all, form_for_one, misfit
 from signoff.agents.inlining import inlined
-from signoff.agents.rules import StoredRule, holds
+from signoff.agents.rules import StoredRule, as_moment, holds
 from signoff.constants import CONF
 from signoff.drivers.asking import asker_id
 from signoff.drivers.callsite import code_digest
@@ -127,6 +127,13 @@ class Gate:
             return plain
         record = self._pass(request, rules, self.watch.clock())
         return plain if record is None else {"kind": "rule", "digest": plain["digest"], "record": record}
+
+    def looked_again(self, decided: Decided, request: ToolCallRequest, rules: Mapping[str, StoredRule]) -> Decided:
+        """What is to be done about a call that passed by a rule, if that may have ended since, or been taken back."""
+        rule = decided["record"]["rule"]
+        is_there = "id" not in rule or rule["id"] in rules
+        is_over = "until" in rule and self.watch.clock() >= as_moment(rule["until"])
+        return decided if is_there and not is_over else self.screened(request, rules)
 
     def _pass(self, request: ToolCallRequest, rules: Mapping[str, StoredRule], now: datetime) -> dict[str, Any] | None:
         policy = self.policies[request.tool_call["name"]]

@@ -1,6 +1,6 @@
 """The tool step of an agent: middleware around each call, and the gate before each body."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -96,12 +96,19 @@ class ToolStep(ToolNode):
         asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask"]
         made = self._made_before(scope)
         if asked and gate.is_batched:
+            review = partial(self._review, gate, wanted=wanted, config=config, is_async=is_async)
             requests = [self._request(call, wanted.state, config) for call in asked]
             known = decided_before(gate, requests, made, scope)
             left = [call for call in made.left_of(asked) if str(call["id"]) not in known.decided]
             decisions |= known.decided
             if left:
-                decisions |= yield Aside(self._review(gate, left, known.over, wanted, config, is_async=is_async))
+                decisions |= yield Aside(review(left, known.over))
+            passing = [call for call in watched if decisions[str(call["id"])]["kind"] == "rule"]
+            if passing:
+                decisions |= yield Aside(self._second_look(gate, passing, decisions, known.over, wanted, rules, config))
+            late = [call for call in passing if decisions[str(call["id"])]["kind"] == "ask"]
+            if late := made.left_of(late):
+                decisions |= yield Aside(review(late, known.over))
         results = yield Make(wanted, made, decisions, whole(rules))
         new_rules = yield from keep_rules(rules_made(results), config)
         together = combined(results, wanted.shape, self.messages_key)
@@ -154,6 +161,27 @@ class ToolStep(ToolNode):
             return {str(call["id"]): one for call, one in zip(calls, decided, strict=True)}
 
         return _aside("review", calls, ask, over)
+
+    def _second_look(
+        self,
+        gate: Gate,
+        calls: Sequence[ToolCall],
+        decisions: Mapping[str, Decided],
+        over: Sequence[str],
+        wanted: Wanted,
+        rules: dict[str, Any],
+        config: RunnableConfig,
+    ) -> Node:
+        """Whether calls pass by their rules still. It is kept: a tool that asks by itself starts over without it."""
+        requests = [self._request(call, wanted.state, config) for call in calls]
+        before = [decisions[str(call["id"])] for call in calls]
+
+        def look() -> Steps[dict[str, Decided]]:
+            known = yield from known_rules(rules, config)
+            again = [gate.looked_again(one, it, known) for one, it in zip(before, requests, strict=True)]
+            return {str(call["id"]): one for call, one in zip(calls, again, strict=True)}
+
+        return _aside("look", calls, look, over)
 
     # Performing
 
