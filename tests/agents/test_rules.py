@@ -116,6 +116,8 @@ def test_a_time_without_a_zone_is_refused():
         ({"url": "https://example.com/*"}, {"url": "https://example.com/?a=1&b=2"}, True),
         ({"url": "https://example.com/open/*"}, {"url": "https://example.com/open/%2e%2E/secrets"}, False),
         ({"url": "https://example.com/open/*"}, {"url": "https://example.com/open/..%5csecrets"}, False),
+        ({"url": "https://example.com/open/*"}, {"url": "https://example.com/open/.\t./secrets"}, False),
+        ({"url": "https://example.com/open/*"}, {"url": "https://example.com/open/a\n../secrets"}, False),
         ({"url": "https://example.com/open/*"}, {"url": "https://example.com/open/50%"}, True),
         ({"query": "in:*"}, {"query": "in: docs ../secrets"}, False),
         ({"query": "in:*"}, {"query": "in:docs,../secrets"}, False),

@@ -150,7 +150,10 @@ def _does_more(command: str, pattern: str) -> bool:
 
 def _climbs(value: str) -> bool:
     """Whether a path in a text climbs, wherever it stands: not "a..b", which is a name."""
-    return _CLIMBING.search(unquote(value)) is not None  # in an address, %2e%2e climbs as well
+    plain = unquote(value)  # in an address, %2e%2e climbs as well
+    return any(_CLIMBING.search(text) for text in (plain, _LEFT_OUT.sub("", plain)))
 
 
+_LEFT_OUT = re.compile("[\t\n\r]")
+"""What is left out of an address before it is read."""
 _CLIMBING = re.compile(r"(?<![\w.~-])\.\.(?![\w.~-])")
