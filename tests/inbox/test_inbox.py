@@ -408,6 +408,21 @@ def test_the_history_has_every_question_of_a_node_that_asks_several(desk):
     assert told == [("asked", "'name?'"), ("answered", "Ana"), ("asked", "age?"), ("answered", 30)]
 
 
+def test_the_history_says_where_a_question_with_a_key_was_asked_though_its_node_has_asked_another_one(desk):
+    def keyed(state):
+        return {"log": [interrupt("name?", key="name"), interrupt("age?", key="age")]}
+
+    def graph(saver):
+        return StateGraph(Log).add_node("form", keyed).add_edge(START, "form").compile(checkpointer=saver)
+
+    ask(desk, graph, "a")
+    asked_at = desk.open()[0].asked_at
+    desk.graph(graph, "invoke", Command(resume="Ana", by="ana"), on("a"))
+    told = [event for event in desk.inbox("history", "a") if event.question_id]
+    assert [(event.kind, event.path) for event in told] == [("asked", "form"), ("answered", "form"), ("asked", "form")]
+    assert told[0].at == asked_at
+
+
 def told(saver):
     return [(event.kind, event.path) for event in Inbox(saver).history("a")]
 

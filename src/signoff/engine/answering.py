@@ -39,6 +39,7 @@ def answer_record(
     answer = StoredAnswer(value=value, at=at, asked=asked, shown=answers.shown(question.value), graph=graph)
     if question.key is not None:
         answer["key"], answer["payload"] = question.key, origin.get("payload", "")
+        answer["path"], answer["asked_at"] = origin.get("path", ""), origin.get("at", "")
         for name in answers.OF_ORIGIN:
             if name in origin:
                 answer[name] = origin[name]

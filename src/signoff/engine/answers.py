@@ -34,6 +34,9 @@ class Answer(TypedDict, total=False):
     key: str
     """The key of the question, if it has one; and then a digest of what was asked, too."""
     payload: str
+    path: str
+    """Where such a question was asked, and when, for the history."""
+    asked_at: str
     after: str
     """A digest of what the graphs came to that its task had called before, for the same."""
     step: int
@@ -53,6 +56,7 @@ def origin_of(answer: Answer) -> Origin:
     if (asked := answer.get("asked")) is not None:
         return asked
     asked = Origin(payload=answer.get("payload", ""), shown=answer.get("shown", ""))
+    asked["path"], asked["at"] = answer.get("path", ""), answer.get("asked_at", "")
     for name in OF_ORIGIN:
         if name in answer:
             asked[name] = answer[name]

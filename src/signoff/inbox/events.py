@@ -12,7 +12,7 @@ from signoff.checkpoint.questions import Wanted
 from signoff.constants import CHECKPOINT_NS, CONF, END, START
 from signoff.engine import pending
 from signoff.engine.answering import replaced
-from signoff.engine.answers import Answer
+from signoff.engine.answers import Answer, origin_of
 from signoff.engine.ids import stateful_ns
 from signoff.graph.schema import ROOT
 from signoff.inbox.asking import Walk
@@ -125,8 +125,7 @@ def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:
     for id, answer in given.items():
         if id not in origins:
             events.append(_asked_before(saved, id, answer))
-        # An answer to a question with a key does not say where it was asked.
-        origin = answer.get("asked") or origins.get(id)
+        origin = origins.get(id) or origin_of(answer)
         events.append(
             _event(saved, "answered", answer.get("at", ""), origin, id, answer.get("value"), answer.get("by"))
         )
@@ -144,7 +143,7 @@ def _essence(event: Event) -> tuple[str, str | None, str]:
 def _after(saved: CheckpointTuple, question: Interrupt[Any], given: Mapping[str, Answer]) -> str:
     """When a question was asked, for lack of better: after the checkpoint, and after the answers before it."""
     path = (question.origin or {}).get("path")
-    before = [one for id, one in given.items() if id != question.id and (one.get("asked") or {}).get("path") == path]
+    before = [one for id, one in given.items() if id != question.id and origin_of(one).get("path") == path]
     own = given.get(question.id, {}).get("at")
     times = [one.get("at", "") for one in before]
     return max([saved.checkpoint["ts"], *(at for at in times if own is None or at <= own)])
@@ -152,7 +151,7 @@ def _after(saved: CheckpointTuple, question: Interrupt[Any], given: Mapping[str,
 
 def _asked_before(saved: CheckpointTuple, id: str, answer: Answer) -> Event:
     """A question whose task has asked another one since: only the beginning of its payload is kept."""
-    origin = answer.get("asked") or {}
+    origin = origin_of(answer)
     return _event(saved, "asked", origin.get("at") or saved.checkpoint["ts"], origin, id, answer.get("shown"))
 
 
