@@ -101,6 +101,13 @@ def test_the_subagents_of_a_deep_agent_have_their_names_and_their_cause():
     assert run.output["messages"][-1].text == "done"
 
 
+def test_subagents_of_an_agent_with_a_name_have_their_own():
+    helper = {"name": "helper", "description": "Helps.", "model": scripted("helped")}
+    boss = scripted(calls(call("task", "c7", description="Help me.", subagent_type="helper")), "done")
+    run = follow(create_deep_agent(boss, subagents=[helper], name="boss", checkpointer=InMemorySaver()))
+    assert [one.name for one in run.subagents] == ["helper"]
+
+
 class Scopes(StreamTransformer):
     """Notes for which graphs it was made."""
 

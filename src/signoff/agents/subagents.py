@@ -84,8 +84,11 @@ def _begin(
     state = {"files": runtime.state["files"]} if "files" in runtime.state else {}
     conf = runtime.config.get(CONF) or {}
     path = [*conf.get(AGENTS, ()), name]
+    config: Any = {**runtime.config, CONF: {**conf, AGENTS: path}}
+    if metadata := runtime.config.get("metadata"):  # without the name of the agent around
+        config["metadata"] = {key: value for key, value in metadata.items() if key != "lc_agent_name"}
     # The messages of the agent around are not for the subagent, and their callbacks are in the config already.
-    return {**state, "messages": [HumanMessage(description)]}, {**runtime.config, CONF: {**conf, AGENTS: path}}
+    return {**state, "messages": [HumanMessage(description)]}, config
 
 
 @contextmanager
