@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
 from signoff.agents import create_agent, create_deep_agent
-from signoff.agents.middleware import AgentMiddleware, SummarizationMiddleware
+from signoff.agents.middleware import AgentMiddleware, SummarizationMiddleware, wrap_tool_call
 from signoff.agents.middleware.internal_call_transformer import InternalCallTransformer, internal_call_metadata
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.graph import START, MessagesState, StateGraph
@@ -106,6 +106,45 @@ def test_subagents_of_an_agent_with_a_name_have_their_own():
     boss = scripted(calls(call("task", "c7", description="Help me.", subagent_type="helper")), "done")
     run = follow(create_deep_agent(boss, subagents=[helper], name="boss", checkpointer=InMemorySaver()))
     assert [one.name for one in run.subagents] == ["helper"]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_subagent_has_its_cause_where_middleware_stands_around_the_tool_that_calls_it(number):
+    @wrap_tool_call
+    def passes_on(request, handler):
+        return handler(request)
+
+    @tool
+    def consult() -> str:
+        """Ask somebody."""
+        return create_agent(scripted("yes"), name="helper").invoke(USER)["messages"][-1].text
+
+    wanted = [call("consult", f"c{index}") for index in range(number)]
+    run = follow(create_agent(scripted(calls(*wanted), "done"), [consult], middleware=[passes_on]))
+    causes = [told.get("cause") for told in run.lifecycle if told["event"] == "started"]
+    assert sorted(cause["tool_call_id"] for cause in causes) == [one["id"] for one in wanted]
+
+
+def test_a_subagent_ends_with_the_tool_that_middleware_stands_around():
+    @wrap_tool_call
+    def passes_on(request, handler):
+        return handler(request)
+
+    @tool
+    def consult() -> str:
+        """Ask somebody."""
+        return create_agent(scripted("yes"), name="helper").invoke(USER)["messages"][-1].text
+
+    agent = create_agent(
+        scripted(calls(call("consult")), calls(call("count", "c2", to=1)), "done"),
+        [consult, count],
+        middleware=[passes_on],
+    )
+    seen = [
+        name if name == "tool_calls" else item["event"]
+        for name, item in follow(agent).interleave("lifecycle", "tool_calls")
+    ]
+    assert seen == ["tool_calls", "started", "completed", "tool_calls"]
 
 
 class Scopes(StreamTransformer):

@@ -60,9 +60,9 @@ class Run:
         "called_in", "checkpoint_id", "continues", "control", "discarded", "durability", "ended_calls", "found",
         "given", "has_breakpoints", "heads", "holder", "is_nested", "is_saved", "kept_calls", "kept_memories",
         "kept_nested", "known", "lease", "left", "marks", "memories", "metadata", "modes", "newest_id", "noted",
-        "ns", "on_resume", "parents", "places", "program", "recursion_limit", "remembers", "repeated", "shows_known",
-        "since", "stands", "stop", "stopped_nested", "terms", "thread_id", "told", "turns", "turns_since", "unkept",
-        "unread", "updated_at", "waiting",
+        "ns", "on_resume", "parents", "places", "program", "recursion_limit", "remembers", "repeated", "shown_in",
+        "shows_known", "since", "stands", "stop", "stopped_nested", "terms", "thread_id", "told", "turns",
+        "turns_since", "unkept", "unread", "updated_at", "waiting",
     )  # fmt: skip
 
     holder: str
@@ -74,6 +74,8 @@ class Run:
     """What somebody listens to."""
     told: Mapping[str, Any]
     """What the caller's config says about the tasks of the run, where streams show them."""
+    shown_in: Mapping[str, str] | None
+    """For a run in a call that streams leave out: the task around it that they show, by name and id."""
     control: RunControl | None
     """The handle on the run, if there is one: it was given, or a node has its runtime."""
     metadata: Mapping[str, Any]
@@ -182,7 +184,7 @@ class Run:
         self.holder = self.called_by = self.since = ""
         self.lease = self.control = self.continues = self.on_resume = self.newest_id = self.begins_at = None
         self.begins = self.branched_off = self.known = self.noted = self.places = self.repeated = self.around = None
-        self._about = None
+        self._about = self.shown_in = None
         self.recursion_limit = 10_007
         self.modes = self.waiting = frozenset()
         self.told = self.metadata = self.parents = _NOTHING

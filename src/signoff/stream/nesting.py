@@ -66,6 +66,8 @@ class Nesting:
             return []
         self._known.add(ns)
         place, node, task_id = _caller(ns)
+        if (around := task.get("around")) is not None:
+            node, task_id = around["name"], around["id"]
         self._running[ns] = place, task_id
         self._in_task.setdefault((place, task_id), []).append(ns)
         agent = (task.get("metadata") or {}).get("lc_agent_name")
