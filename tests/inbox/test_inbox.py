@@ -15,7 +15,7 @@ from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import AlreadyAnswered, GraphDrained, InvalidAnswer, InvalidInput, QuestionsOpen, ThreadBusy
 from signoff.func import entrypoint
 from signoff.graph import START, StateGraph
-from signoff.inbox import Inbox, finding
+from signoff.inbox import Inbox, answering, finding
 from signoff.runtime import RunControl
 from signoff.steps import drive
 from signoff.types import Command, Interrupt, Send, interrupt
@@ -380,6 +380,28 @@ def test_the_errors_of_threads_that_fail_are_kept_or_raised(desk, work):
     assert [type(result) for result in results.values()] == [ZeroDivisionError] * 2
     with pytest.raises(ZeroDivisionError):
         desk.graph(build, "invoke", None, on("a"))
+
+
+def test_whoever_is_late_is_told_who_was_first_though_much_has_happened_since(desk, work, monkeypatch):
+    monkeypatch.setattr(answering, "MOST_SEARCHED", 1)
+    ask(desk, transfers(work), "a")
+    question = desk.open()[0]
+    ask(desk, transfers(work), "b")
+    desk.answer(question.id, "yes", by="ana")
+    for id in (question.id, question.id[:8]):  # a terminal shows the beginning of it
+        assert "answered by ana" in str(desk.inbox("why_closed", id))
+    with pytest.raises(AlreadyAnswered, match="answered by ana"):
+        desk.answer(question.id, "no", by="ben")
+
+
+def test_a_question_of_an_unnamed_thread_that_is_not_found_says_how_far_was_looked(desk, work, monkeypatch):
+    monkeypatch.setattr(answering, "MOST_SEARCHED", 1)
+    ask(desk, transfers(work), "a")
+    question = desk.open()[0]
+    desk.graph(transfers(work), "invoke", Command(resume="yes", by="ana"), on("a"))
+    with pytest.raises(InvalidAnswer, match="found in the newest 1 checkpoints; say which thread it is of"):
+        desk.answer(question.id, "no", by="ben")
+    assert "answered by ana" in str(desk.inbox("why_closed", question.id, thread_id="a"))
 
 
 # What happened

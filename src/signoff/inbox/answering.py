@@ -3,17 +3,18 @@
 from typing import Any
 
 from signoff._words.commands import Command
-from signoff.checkpoint.answered import note_of
+from signoff.checkpoint.answered import note_id, note_of
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.ids import now
 from signoff.checkpoint.places import thread_name
-from signoff.checkpoint.questions import Filing, Question
+from signoff.checkpoint.questions import NOTE, Filing, Question, Wanted
 from signoff.config import RunnableConfig
 from signoff.constants import CONF, THREAD_ID
 from signoff.engine import answers, pending
 from signoff.engine.answering import answer_commit, answer_record, open_at, replaced
+from signoff.engine.ids import is_question_id
 from signoff.errors import InvalidAnswer, SignoffError, ThreadMoved
-from signoff.inbox.asking import Walk, look, refuse_if_held, take_and_store
+from signoff.inbox.asking import Ask, Walk, look, refuse_if_held, take_and_store
 from signoff.inbox.finding import check_id, find_one
 from signoff.steps import Steps
 
@@ -42,7 +43,7 @@ def _answer(
 ) -> Steps[Question]:
     question = yield from find_one(saver, question_id, thread_id)
     if question is None:
-        raise (yield from refusal(question_id, thread_id))
+        raise (yield from refusal(saver, question_id, thread_id))
     saved, standing = yield from look(saver, checkpoint_config(question.thread_id, ""))
     known = pending.by_task(saved.pending_writes if saved else ())
     asked = open_at(known)
@@ -51,7 +52,7 @@ def _answer(
     not_answered = f"Question {question_id!r} was not answered; try again when the run has ended."
     refuse_if_held(question.thread_id, standing, not_answered)
     if saved is None or question_id not in asked:
-        raise (yield from refusal(question_id, question.thread_id))
+        raise (yield from refusal(saver, question_id, question.thread_id))
     value = answers.bind({question_id: value}, asked)[question_id]
     record = answer_record(asked[question_id], value, at=now(), graph=question.graph, by=by, request=request)
     commit = answer_commit((question.thread_id, "", saved.checkpoint["id"]), [record], [question_id])
@@ -61,24 +62,43 @@ def _answer(
     return question
 
 
-def refusal(question_id: str, thread_id: str | None) -> Steps[SignoffError]:
+def refusal(saver: Any, question_id: str, thread_id: str | None) -> Steps[SignoffError]:
     """Why a question cannot be answered: who was first, or that it was dropped, or that nobody knows it."""
     check_id(question_id)
     reasons: list[SignoffError] = []
+    seen = 0
 
     def see(saved: CheckpointTuple) -> bool:
+        nonlocal seen
+        seen += 1
         known = pending.by_task(saved.pending_writes)
-        if question_id in known.answers:
-            reasons.append(answers.taken(question_id, known.answers[question_id]))
+        answered = next((id for id in known.answers if _is_meant(id, question_id)), None)
+        if answered is not None:
+            reasons.append(answers.taken(answered, known.answers[answered]))
         elif question_id in saved.metadata.get("discarded", ()):
             reasons.append(_dropped(question_id, saved))
         elif question_id in replaced(known):
             reasons.append(_replaced(question_id, saved))
         return bool(reasons)
 
-    place: RunnableConfig | None = None if thread_id is None else {CONF: {THREAD_ID: thread_name(thread_id)}}
-    yield Walk(place, see, {"limit": MOST_SEARCHED} if thread_id is None else {})
-    return reasons[0] if reasons else _unknown(question_id, thread_id)
+    where = (yield from _answered_in(saver, question_id)) if thread_id is None else thread_name(thread_id)
+    place: RunnableConfig | None = None if where is None else {CONF: {THREAD_ID: where}}
+    yield Walk(place, see, {"limit": MOST_SEARCHED} if where is None else {})
+    return reasons[0] if reasons else _unknown(question_id, thread_id, where is None and seen == MOST_SEARCHED)
+
+
+def _is_meant(id: str, question_id: str) -> bool:
+    """Whether somebody who names a question so means this one: by its id, or by what a terminal shows of it."""
+    return id == question_id or (len(question_id) >= answers.SHOWN_OF_ID and id.startswith(question_id))
+
+
+def _answered_in(saver: Any, question_id: str) -> Steps[str | None]:
+    """The thread that has an answer to a question, if no run has taken that yet; only savers with an index know."""
+    if not getattr(saver, "has_questions", False):
+        return None
+    id = note_id(question_id) if is_question_id(question_id) else None
+    notes = yield Ask("find_questions", Wanted(id=id, answered=True, limit=None))
+    return next((note.thread_id for note in notes if _is_meant(note.id.removesuffix(NOTE), question_id)), None)
 
 
 def _dropped(question_id: str, saved: CheckpointTuple) -> InvalidAnswer:
@@ -98,9 +118,11 @@ def _replaced(question_id: str, saved: CheckpointTuple) -> InvalidAnswer:
     )
 
 
-def _unknown(question_id: str, thread_id: str | None) -> InvalidAnswer:
+def _unknown(question_id: str, thread_id: str | None, is_cut: bool) -> InvalidAnswer:
+    """is_cut: whether there are more checkpoints than were looked through."""
     where = "" if thread_id is None else f" in thread {thread_id!r}"
+    searched = f" in the newest {MOST_SEARCHED} checkpoints; say which thread it is of, to look there" if is_cut else ""
     return InvalidAnswer(
-        f"There is no open question {question_id!r}{where}, and no answer to it was found. "
+        f"There is no open question {question_id!r}{where}, and no answer to it was found{searched}. "
         "See what is open with Inbox(saver).open()."
     )

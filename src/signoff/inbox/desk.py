@@ -96,11 +96,11 @@ class Inbox:
 
     def why_closed(self, question_id: str, *, thread_id: str | None = None) -> SignoffError:
         """Why a question is not open: who answered it, say. It is the error that an answer would get."""
-        return self._drive(answering.refusal(question_id, thread_id))
+        return self._drive(answering.refusal(self.saver, question_id, thread_id))
 
     async def awhy_closed(self, question_id: str, *, thread_id: str | None = None) -> SignoffError:
         """Like why_closed, on an event loop."""
-        return await self._adrive(answering.refusal(question_id, thread_id))
+        return await self._adrive(answering.refusal(self.saver, question_id, thread_id))
 
     def history(self, thread_id: str) -> Sequence[Event]:
         """What happened in a thread: asked, answered, by whom, when, what ran. Empty if it has not begun."""
