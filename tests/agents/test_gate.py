@@ -10,7 +10,6 @@ from langchain_core.tools import StructuredTool, tool
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from signoff.agents import Rule, create_agent
-from signoff.agents.gate import version_of
 from signoff.agents.middleware import (
     AgentMiddleware,
     HumanInTheLoopMiddleware,
@@ -20,6 +19,7 @@ from signoff.agents.middleware import (
     hook_config,
 )
 from signoff.agents.middleware.base import NotInThisWay
+from signoff.agents.versions import version_of
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidInput, NeedsAsync, QuestionsOpen
 from signoff.func import task

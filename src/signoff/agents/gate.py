@@ -6,30 +6,26 @@ and is asked about anew.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from langchain_core.messages import ToolCall
 from langchain_core.tools import BaseTool
 
 from signoff import _scope
-from signoff._annotations import code_of
 from signoff._words.questions import interrupt
 from signoff.agents.decisions import Proposal, args_schema_of, check_schema, form_for_all, form_for_one, misfit
 from signoff.agents.inlining import inlined
 from signoff.agents.rules import StoredRule, as_moment, holds
+from signoff.agents.versions import version_of
 from signoff.constants import CONF
 from signoff.drivers.asking import asker_id
-from signoff.drivers.callsite import code_digest
-from signoff.drivers.digests import stored_digest
 from signoff.engine import ids
 from signoff.forms import Form
-from signoff.prebuilt.injection import functions_of
 from signoff.prebuilt.one_call import ToolCallRequest
 from signoff.prebuilt.tool_calls import digest_of
-from signoff.prebuilt.toolbox import argument_defaults, call_schema
+from signoff.prebuilt.toolbox import call_schema
 
 if TYPE_CHECKING:
     from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, Policy
@@ -287,31 +283,3 @@ def _path(request: ToolCallRequest) -> dict[str, Any]:
 
 def _digest_of(preview: str | None) -> str | None:
     return None if preview is None else digest_of(preview)
-
-
-def version_of(tool: BaseTool) -> str:
-    """Stands for what a tool does: its code, the defaults of its arguments, and the `version` in its metadata."""
-    said = (tool.metadata or {}).get("version")
-    codes = [_looks_of(one) for function in functions_of(tool) for one in _layers_of(function)]
-    defaults = {name: stored_digest(value) for name, value in argument_defaults(tool).items()}
-    return digest_of([tool.name, said, codes, defaults])
-
-
-def _layers_of(function: Any) -> Iterator[Any]:
-    """A function, and those that decorators stand around."""
-    while function is not None:
-        function = getattr(function, "__func__", function)
-        yield function
-        function = function.func if isinstance(function, partial) else getattr(function, "__wrapped__", None)
-
-
-def _looks_of(function: Any) -> Any:
-    """What a function does, with the defaults of its parameters; None if that is not written in Python."""
-    code = code_of(function)
-    if code is None:
-        return None
-    return code_digest(code), _digests(function.__defaults__ or ()), _digests((function.__kwdefaults__ or {}).values())
-
-
-def _digests(values: Iterable[Any]) -> list[str]:
-    return [stored_digest(value) for value in values]

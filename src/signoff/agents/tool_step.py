@@ -1,6 +1,6 @@
 """The tool step of an agent: middleware around each call, and the gate before each body."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -9,30 +9,23 @@ from langchain_core.messages import ToolCall
 from langchain_core.runnables import RunnableConfig
 
 from signoff.agents.admission import Admission, Run, undecided
-from signoff.agents.asked_before import Shown, calls_shown, check_watched, decided_before, was_shown
+from signoff.agents.asked_before import calls_shown, check_watched
+from signoff.agents.deciding import Aside, Deciding
 from signoff.agents.gate import Check, Decided, Gate
 from signoff.agents.middleware.base import AgentMiddleware, check_wraps_tools
 from signoff.agents.rule_homes import aperform as aperform_store
-from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made, whole
+from signoff.agents.rule_homes import keep_rules, rules_in_state, rules_made, whole
 from signoff.agents.rule_homes import perform as perform_store
 from signoff.agents.standing import as_it_stands, check_ids
-from signoff.engine.program import Node
 from signoff.prebuilt._invoking import aperform, check_sync, perform, scope_of
 from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.made_before import MadeBefore, Passing
 from signoff.prebuilt.one_call import ToolCallRequest, with_own_args
-from signoff.prebuilt.tool_calls import AsyncOne, CallTasks, One, adone, digest_of, done, hidden
+from signoff.prebuilt.tool_calls import AsyncOne, CallTasks, One, adone, done
 from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
 from signoff.prebuilt.tool_node import ToolNode
 from signoff.prebuilt.tool_results import checked, combined
 from signoff.steps import Steps, adrive, drive
-
-
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """Do something as a task of its own, so that its result is kept, whatever happens later."""
-
-    node: Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,101 +80,26 @@ class ToolStep(ToolNode):
         check_asking(self.tools_by_name, scope)
         shown = calls_shown(scope, wanted.calls)
         check_watched(shown, gate.policies, scope)
+        made = self._made_before(scope)
         rules: dict[str, Any] = {}
         decisions: dict[str, Decided] = {}
         watched = [call for call in wanted.calls if call["name"] in gate.policies]
         if watched:
             rules = rules_in_state(wanted.state)
-            decisions = yield from self._screened(gate, watched, wanted, rules, config, shown)
-        asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask"]
-        made = self._made_before(scope)
-        if asked and gate.is_batched:
-            review = partial(self._review, gate, wanted=wanted, config=config, is_async=is_async)
-            requests = [self._request(call, wanted.state, config) for call in asked]
-            known = decided_before(gate, requests, made, scope)
-            left = [call for call in made.left_of(asked) if str(call["id"]) not in known.decided]
-            decisions |= known.decided
-            if left:
-                decisions |= yield Aside(review(left, known.over))
-            passing = [call for call in watched if decisions[str(call["id"])]["kind"] == "rule"]
-            if passing:
-                decisions |= yield Aside(self._second_look(gate, passing, decisions, known.over, wanted, rules, config))
-            late = [call for call in passing if decisions[str(call["id"])]["kind"] == "ask"]
-            if late := made.left_of(late):
-                decisions |= yield Aside(review(late, known.over))
+            requests = [self._request(call, wanted.state, config) for call in watched]
+            deciding = Deciding(gate, rules, config, partial(self._check_of_review, is_async=is_async), made, shown)
+            decisions = yield from deciding.decided(requests, scope)
         results = yield Make(wanted, made, decisions, whole(rules))
         new_rules = yield from keep_rules(rules_made(results), config)
         together = combined(results, wanted.shape, self.messages_key)
         return _with_rules(together, new_rules) if new_rules else together
 
-    def _screened(
-        self,
-        gate: Gate,
-        calls: Sequence[ToolCall],
-        wanted: Wanted,
-        rules: dict[str, Any],
-        config: RunnableConfig,
-        shown: Collection[Shown],
-    ) -> Steps[dict[str, Decided]]:
-        """Which calls are to be asked about. It is looked at once: a rule may end, and a predicate change its mind,
-        while a question is open. What was asked is asked, though the agent may have come to a rule since."""
-        requests = [self._request(call, wanted.state, config) for call in calls]
-
-        def screen() -> Steps[dict[str, Decided]]:
-            known = yield from known_rules(rules, config)
-            return {str(request.tool_call["id"]): gate.screened(request, known) for request in requests}
-
-        found: dict[str, Decided] = {}
-        if gate.needs_screening(calls, rules):
-            found = yield Aside(_aside("screen", calls, screen))
-        asked = [one for one in requests if not found or was_shown(one.tool_call, shown)]
-        return {**found, **{str(one.tool_call["id"]): gate.unscreened(one) for one in asked}}
-
-    def _review(
-        self,
-        gate: Gate,
-        calls: Sequence[ToolCall],
-        over: Sequence[str],
-        wanted: Wanted,
-        config: RunnableConfig,
-        *,
-        is_async: bool,
-    ) -> Node:
-        """One question about several calls. Its answer is kept: a preview may look different after the first ran."""
-        # Later would be too late: a person had decided then on what cannot be done.
+    def _check_of_review(self, *, is_async: bool) -> Check:
+        """What refuses a tool that cannot be called, before a person is asked about it: later would be too late."""
         check_wraps_tools(self.wraps, is_async=is_async)
         # A wrapper may answer in the place of a tool that cannot be called.
         may_stand_in = any(one.calls_unknown_tools for one in self.wraps)
-        check = _any_tool if is_async or may_stand_in else check_sync
-        requests = [self._request(call, wanted.state, config) for call in calls]
-
-        def ask() -> Steps[dict[str, Decided]]:
-            yield from ()
-            decided = gate.ask_about_all(requests, check, over)
-            return {str(call["id"]): one for call, one in zip(calls, decided, strict=True)}
-
-        return _aside("review", calls, ask, over)
-
-    def _second_look(
-        self,
-        gate: Gate,
-        calls: Sequence[ToolCall],
-        decisions: Mapping[str, Decided],
-        over: Sequence[str],
-        wanted: Wanted,
-        rules: dict[str, Any],
-        config: RunnableConfig,
-    ) -> Node:
-        """Whether calls pass by their rules still. It is kept: a tool that asks by itself starts over without it."""
-        requests = [self._request(call, wanted.state, config) for call in calls]
-        before = [decisions[str(call["id"])] for call in calls]
-
-        def look() -> Steps[dict[str, Decided]]:
-            known = yield from known_rules(rules, config)
-            again = [gate.looked_again(one, it, known) for one, it in zip(before, requests, strict=True)]
-            return {str(call["id"]): one for call, one in zip(calls, again, strict=True)}
-
-        return _aside("look", calls, look, over)
+        return _any_tool if is_async or may_stand_in else check_sync
 
     # Performing
 
@@ -305,11 +223,6 @@ def _any_tool(tool: Any) -> None:
 
 def _around(wrap: Callable[[Any, Any], Any], inner: Callable[[Any], Any], request: ToolCallRequest) -> Any:
     return wrap(request, inner)
-
-
-def _aside(what: str, calls: Sequence[ToolCall], steps: Callable[[], Steps[Any]], over: Sequence[str] = ()) -> Node:
-    name = f"{what}-{digest_of([*([call['id'], call['name'], call['args']] for call in calls), *over])}"
-    return hidden(name, lambda _: drive(steps(), perform_store), lambda _: adrive(steps(), aperform_store))
 
 
 def _with_rules(result: Any, rules: dict[str, Any]) -> Any:
