@@ -108,17 +108,19 @@ def test_subagents_of_an_agent_with_a_name_have_their_own():
     assert [one.name for one in run.subagents] == ["helper"]
 
 
+@wrap_tool_call
+def passes_on(request, handler):
+    return handler(request)
+
+
+@tool
+def consult() -> str:
+    """Ask somebody."""
+    return create_agent(scripted("yes"), name="helper").invoke(USER)["messages"][-1].text
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_subagent_has_its_cause_where_middleware_stands_around_the_tool_that_calls_it(number):
-    @wrap_tool_call
-    def passes_on(request, handler):
-        return handler(request)
-
-    @tool
-    def consult() -> str:
-        """Ask somebody."""
-        return create_agent(scripted("yes"), name="helper").invoke(USER)["messages"][-1].text
-
     wanted = [call("consult", f"c{index}") for index in range(number)]
     run = follow(create_agent(scripted(calls(*wanted), "done"), [consult], middleware=[passes_on]))
     causes = [told.get("cause") for told in run.lifecycle if told["event"] == "started"]
@@ -126,15 +128,6 @@ def test_a_subagent_has_its_cause_where_middleware_stands_around_the_tool_that_c
 
 
 def test_a_subagent_ends_with_the_tool_that_middleware_stands_around():
-    @wrap_tool_call
-    def passes_on(request, handler):
-        return handler(request)
-
-    @tool
-    def consult() -> str:
-        """Ask somebody."""
-        return create_agent(scripted("yes"), name="helper").invoke(USER)["messages"][-1].text
-
     agent = create_agent(
         scripted(calls(call("consult")), calls(call("count", "c2", to=1)), "done"),
         [consult, count],
