@@ -10,7 +10,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from signoff._words.commands import Command
 from signoff.agents.backends.base import Backend, Executor, FileError, Files, clean
 from signoff.agents.drafts import Draft, Drafts, Replaced, drafted
-from signoff.agents.path_patterns import is_named, matches, spelt_out
+from signoff.agents.path_patterns import matching, naming
 from signoff.constants import CONF, THREAD_ID
 from signoff.prebuilt._invoking import messages_of
 from signoff.prebuilt.agent_routes import last_of_model
@@ -147,9 +147,8 @@ def _done(text: str, update: dict[str, Any] | None, runtime: ToolRuntime) -> Any
 def _glob(backend: Backend) -> Callable[..., str]:
     def glob(pattern: str, runtime: ToolRuntime, path: str = "/") -> str:
         """Find files by a pattern of their path, such as *.md or src/**/*.{py,pyi}."""
-        patterns = spelt_out(pattern)
-        paths = backend.open(runtime.state).paths()
-        return _listed([one for one in paths if any(matches(one, path, each) for each in patterns)], "No file matches.")
+        found = filter(matching(pattern, path), backend.open(runtime.state).paths())
+        return _listed(list(found), "No file matches.")
 
     return glob
 
@@ -159,8 +158,7 @@ def _grep(backend: Backend) -> Callable[..., str]:
         """Find lines that have a text in them, in all files below a path or those that match glob (*.md, src/**/*)."""
         files, base = backend.open(runtime.state), clean(path)
         within = [one for one in files.paths() if one == base or one.startswith(base.rstrip("/") + "/")]
-        patterns = None if glob is None else spelt_out(glob)
-        named = [one for one in within if patterns is None or any(is_named(one, path, each) for each in patterns)]
+        named = within if glob is None else filter(naming(glob, path), within)
         found = [hit for one in named for hit in _hits(files, one, pattern)]
         return _listed(found, "No line has it.")
 

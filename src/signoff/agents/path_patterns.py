@@ -1,17 +1,29 @@
 """Patterns of paths, as models write them: `*.md`, `src/**/[a-m]*.{py,pyi}`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from signoff.agents.backends.base import FileError, clean
 
-__all__ = ["is_named", "matches", "spelt_out"]
+__all__ = ["matching", "naming"]
 
 
-def spelt_out(pattern: str) -> list[str]:
+def matching(pattern: str, base: str) -> Callable[[str], bool]:
+    """What tells whether a pattern is for a path below a folder."""
+    patterns = _spelt_out(pattern)
+    return lambda path: any(_matches(path, base, one) for one in patterns)
+
+
+def naming(pattern: str, base: str) -> Callable[[str], bool]:
+    """The same; a pattern that names no folders is for files in whichever folder."""
+    patterns = _spelt_out(pattern)
+    return lambda path: any(_is_named(path, base, one) for one in patterns)
+
+
+def _spelt_out(pattern: str) -> list[str]:
     """A pattern that says `{a,b}` as several that do not."""
     plain, todo = [], [pattern]
     while todo:
@@ -29,7 +41,7 @@ _EITHER = re.compile(r"\{([^{},]*(?:,[^{},]*)+)\}")
 _MOST_CHOICES = 100
 
 
-def matches(path: str, base: str, pattern: str) -> bool:
+def _matches(path: str, base: str, pattern: str) -> bool:
     """Whether a pattern is for a path below a folder."""
     below = clean(base).rstrip("/") + "/"
     if not path.startswith(below):
@@ -40,9 +52,9 @@ def matches(path: str, base: str, pattern: str) -> bool:
     return _is_path(rest, wanted)
 
 
-def is_named(path: str, base: str, pattern: str) -> bool:
+def _is_named(path: str, base: str, pattern: str) -> bool:
     """Whether a file has a name that matches, in whichever folder; or, if the pattern names folders, such a path."""
-    return matches(path, base, pattern) if "/" in pattern else fnmatchcase(PurePosixPath(path).name, pattern)
+    return _matches(path, base, pattern) if "/" in pattern else fnmatchcase(PurePosixPath(path).name, pattern)
 
 
 def _is_path(path: str, pattern: str) -> bool:

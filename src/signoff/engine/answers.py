@@ -101,7 +101,7 @@ def _bound(resume: Any, questions: Open) -> dict[str, Any]:
 
 def _refuse_half_named(resume: dict[Any, Any], question: Interrupt[Any]) -> None:
     """Refuse a dict that names the only open question, and would still be handed over whole."""
-    names = [name for name in resume if isinstance(name, Interrupt) or _is_about(name, question)]
+    names = [name for name in resume if isinstance(name, Interrupt) or is_short_for(name, question.id)]
     if not names:
         return
     others = [name for name in resume if name not in names]
@@ -112,9 +112,9 @@ def _refuse_half_named(resume: dict[Any, Any], question: Interrupt[Any]) -> None
     )
 
 
-def _is_about(name: Any, question: Interrupt[Any]) -> bool:
+def is_short_for(name: Any, id: str) -> bool:
     """Whether a name is the id of a question, or the beginning of it that a terminal shows."""
-    return isinstance(name, str) and len(name) >= SHOWN_OF_ID and question.id.startswith(name)
+    return isinstance(name, str) and len(name) >= SHOWN_OF_ID and id.startswith(name)
 
 
 def _unknown(resume: Any, questions: Open) -> str:

@@ -89,7 +89,7 @@ def refusal(saver: Any, question_id: str, thread_id: str | None) -> Steps[Signof
 
 def _is_meant(id: str, question_id: str) -> bool:
     """Whether somebody who names a question so means this one: by its id, or by what a terminal shows of it."""
-    return id == question_id or (len(question_id) >= answers.SHOWN_OF_ID and id.startswith(question_id))
+    return id == question_id or answers.is_short_for(question_id, id)
 
 
 def _answered_in(saver: Any, question_id: str) -> Steps[str | None]:

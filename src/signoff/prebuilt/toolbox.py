@@ -8,7 +8,7 @@ from langchain_core.tools import tool as as_tool
 
 from signoff._annotations import name_in
 from signoff.errors import InvalidInput
-from signoff.prebuilt.argument_classes import defaults_of, field_names, keeps_others
+from signoff.prebuilt.argument_classes import defaults_of, keeps_others
 from signoff.prebuilt.injection import function_of
 
 __all__ = [
@@ -85,8 +85,7 @@ ONE_TEXT = {
 
 def argument_names(tool: BaseTool) -> list[str]:
     """The arguments that the model is told of, sorted."""
-    schema = call_schema(tool)
-    return sorted(schema.get("properties", {}) if isinstance(schema, dict) else field_names(schema))
+    return sorted(argument_defaults(tool))
 
 
 def argument_defaults(tool: BaseTool) -> dict[str, Any]:
