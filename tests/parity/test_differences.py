@@ -2034,3 +2034,22 @@ def test_what_a_tool_changes_in_its_arguments_is_not_in_the_message_of_the_model
         yield app.invoke({"messages": [("user", "hi")]})["messages"][1].tool_calls[0]["args"]
 
     assert both(program, is_async) == ([{"pages": ["cover"]}], [{"pages": []}])
+
+
+@WAYS
+def test_the_note_on_an_error_that_leaves_a_node_is_one(is_async):
+    """LangGraph adds one for each graph around, whenever the error is raised."""
+
+    def program(lib):
+        error = Boom("always the same")
+
+        def fail(state):
+            raise error
+
+        inner = lib.graph(Log, fail, edges="START>fail").compile()
+        app = lib.app(lib.graph(Log, edges="START>inner", inner=inner))
+        app.invoke({"log": []}, fails=True)
+        app.invoke({"log": []}, fails=True)
+        yield len(error.__notes__)
+
+    assert both(program, is_async) == ([4], [1])

@@ -20,6 +20,7 @@ from signoff.engine.pending import Questions, still_asked
 from signoff.engine.program import HandedOver, Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
 from signoff.engine.task import Outcome, Task
+from signoff.engine.whereabouts import tell_where
 from signoff.errors import (
     GraphDrained,
     GraphInterrupt,
@@ -165,6 +166,7 @@ def _unkept(questions: Questions, reason: NotStorable) -> NotStorable:
 
 def _failed(task: Task, scope: Any, error: Exception, questions: Questions) -> Outcome:
     """A task has failed for good. What calls inside of it ask stays asked: it can be answered before that is mended."""
+    tell_where(error, task, scope.host.run)
     uncaught = scope.uncaught(error) if scope.failed else []
     if questions and goes_to_handler(task, error):
         return Outcome(task, error=error, asides=uncaught)
