@@ -13,7 +13,7 @@ from signoff.cache.redis import RedisCache
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.log.keeping import keep_newest
 from signoff.checkpoint.questions import Filing, Question, Wanted
-from signoff.checkpoint.redis import RedisSaver, keys, names, writing
+from signoff.checkpoint.redis import RedisSaver, index, names, writing
 from signoff.checkpoint.redis.scripts import COPY, DELETE
 from signoff.constants import ERROR
 from signoff.errors import InvalidInput, LeaseLost, SaverUnavailable, Undecodable
@@ -76,7 +76,8 @@ def test_threads_are_looked_through_in_few_trips(saver):
         trips.clear()
         return len(list(look())), len(trips)
 
-    assert trips_of(lambda: saver.find_questions(Wanted(limit=None))) == (150, 3)
+    assert trips_of(lambda: saver.find_questions(Wanted(limit=None))) == (150, 4)
+    assert trips_of(lambda: saver.find_questions(Wanted(limit=20))) == (20, 2)
     assert trips_of(lambda: saver.list(None, limit=5)) == (5, 10)
 
 
@@ -146,43 +147,131 @@ def test_what_a_thread_needs_no_more_leaves_no_key(saver, client, redis_prefix):
     assert client.keys(f"*{redis_prefix}:{T}*:[wl]*") == []
 
 
-def test_a_thread_is_crossed_out_of_the_lists_when_it_has_nothing_for_a_while(saver, client, redis_prefix, monkeypatch):
+@pytest.fixture
+def listed(client, redis_prefix):
+    """How many threads, and how many questions, are noted down."""
+
+    def sizes():
+        threads, asked, noted = (f"{{{redis_prefix}}}:{name}" for name in ("threads", "asked", "noted"))
+        assert client.zcard(asked) == 2 * client.hlen(noted)
+        return client.zcard(threads), client.hlen(noted)
+
+    return sizes
+
+
+def grow_old(client, redis_prefix):
+    """Let what is noted down have been so for hours."""
+    client.zadd(f"{{{redis_prefix}}}:threads", {T: 1})
+    noted = f"{{{redis_prefix}}}:noted"
+    for member in client.hkeys(noted):
+        client.hset(noted, member, 1)
+
+
+def test_what_is_not_there_is_crossed_out_of_the_lists_after_a_while(saver, client, redis_prefix, listed):
     put(saver, "1")
     ask(saver, "1", T)
     saver.delete_thread(T)
-    for name in ("threads", "asking"):
-        assert client.zcard(f"{{{redis_prefix}}}:{name}") == 1
+    assert listed() == (1, 1)
     assert (list(saver.list(None)), saver.find_questions(Wanted())) == ([], [])
-    for name in ("threads", "asking"):  # whoever has noted it down may be about to begin it
-        assert client.zcard(f"{{{redis_prefix}}}:{name}") == 1
-    client.zadd(f"{{{redis_prefix}}}:threads", {T: 1})
-    client.zadd(f"{{{redis_prefix}}}:asking", {T: 1})
+    assert listed() == (1, 1), "whoever has noted it down may be about to begin it"
+    grow_old(client, redis_prefix)
     assert (list(saver.list(None)), saver.find_questions(Wanted())) == ([], [])
-    for name in ("threads", "asking"):
-        assert client.zcard(f"{{{redis_prefix}}}:{name}") == 0
+    assert listed() == (0, 0)
     put(saver, "1")  # and is there again when it begins anew
     ask(saver, "2", T)
     assert len(list(saver.list(None))) == 1
     assert [one.id for one in saver.find_questions(Wanted())] == ["2"]
 
 
+def close(saver, id, thread):
+    saver.store(saver.prepare([Commit(after(thread=thread), filing=Filing(closed=[id]))]))
+
+
+def test_a_question_is_crossed_out_when_it_is_closed(saver, listed):
+    for id in "123":
+        ask(saver, id, T)
+    close(saver, "1", T)
+    assert listed() == (1, 2)
+    saver.store(saver.prepare([Commit(after(), filing=Filing(closed=None))]))
+    assert listed() == (1, 0)
+
+
+def test_who_crosses_out_late_leaves_what_was_noted_down_since(saver, client, redis_prefix, listed):
+    ask(saver, "1", T)
+    (noted,) = client.hvals(f"{{{redis_prefix}}}:noted")
+    ask(saver, "1", T)
+    saver._run(index.cross_out(saver._backend.inner._names, T, [b"1", noted]))
+    assert listed() == (1, 1)
+    close(saver, "1", T)
+    assert listed() == (1, 0)
+
+
+@pytest.mark.parametrize("member", [b"t2030", b"t2030\x001\x00a\x00b", b"t2030\x001\x00\xff"])
+def test_a_broken_index_is_undecodable(saver, client, redis_prefix, member):
+    client.zadd(f"{{{redis_prefix}}}:asked", {member: 0})
+    with pytest.raises(Undecodable, match="index of open questions"):
+        saver.find_questions(Wanted())
+
+
+@pytest.mark.parametrize("name", ["older", "changes", "@", "?1", "epoch"])
+def test_a_nested_graph_may_be_named_like_what_is_known_of_a_thread(saver, name):
+    put(saver, "1")
+    put(saver, "2", {"a": 1}, ns=name)
+    assert values_of(saver, ns=name) == {"a": 1}
+    ask(saver, "1", T)
+    assert [one.id for one in saver.find_questions(Wanted())] == ["1"]
+    lease = Lease(T, "ana", saver.look(at())[1].seen)
+    saver.store(prepared(saver, "3", "1", 20), lease)
+    assert saver.look(at())[1].holder == "ana"
+    assert values_of(saver, ns=name) == {"a": 1}
+
+
+def test_a_question_that_is_asked_anew_at_another_time_is_there_once(saver):
+    ask(saver, "1", T)
+    close(saver, "1", T)
+    question = Question("1", T, "g", "node", "2040", Interrupt(value="?", id="1"))
+    saver.store(saver.prepare([Commit(after(), filing=Filing([question]))]))
+    assert [one.asked_at for one in saver.find_questions(Wanted())] == ["2040"]
+    assert [one.asked_at for one in saver.find_questions(Wanted(id="1"))] == ["2040"]
+
+
+def test_a_server_that_dies_before_a_question_is_crossed_out_has_it_closed(own_redis, monkeypatch):
+    with RedisSaver.from_conn_string(own_redis.url, prefix="dies") as saver:
+        ask(saver, "1", T)
+        cross_out = index.cross_out
+
+        def late(*given):
+            monkeypatch.undo()
+            own_redis.stop()
+            yield from cross_out(*given)
+
+        monkeypatch.setattr(index, "cross_out", late)
+        close(saver, "1", T)
+        own_redis.start()
+        assert saver.find_questions(Wanted()) == []
+
+
 @pytest.fixture
 def notes(monkeypatch):
-    """The lists that threads were noted down in. The first two notes are too old when they are used."""
-    found, real = [], writing.note
+    """The lists that something was noted down in. The first two notes are too old when they are used."""
+    found = []
 
-    def late(key, thread_id):
-        moment = yield from real(key, thread_id)
-        found.append(key.decode().rpartition(":")[2])
-        return moment - names.GRACE_S if len(found) < 3 else moment
+    def late(real, name):
+        def noted(*given):
+            moment = yield from real(*given)
+            found.append(name)
+            return moment - names.GRACE_S if len(found) < 3 else moment
 
-    monkeypatch.setattr(writing, "note", late)
+        return noted
+
+    monkeypatch.setattr(writing, "note", late(writing.note, "threads"))
+    monkeypatch.setattr(index, "note", late(index.note, "asked"))
     return found
 
 
 def test_a_note_that_is_too_old_is_made_again(saver, notes):
     ask(saver, "1", T)
-    assert notes[:4] == ["asking", "threads", "asking", "threads"]
+    assert notes[:4] == ["asked", "threads", "asked", "threads"]
     assert [one.id for one in saver.find_questions(Wanted())] == ["1"]
 
 
@@ -191,7 +280,7 @@ def test_a_note_that_a_thread_asks_is_made_again_if_it_is_too_old(saver, notes):
     put(saver, "1")
     notes.clear()
     ask(saver, "1", T)
-    assert notes == ["asking", "threads", "asking"]
+    assert notes == ["asked", "threads", "asked"]
 
 
 def test_a_note_that_a_thread_asks_again_is_made_again_if_it_is_too_old(saver, notes):
@@ -202,7 +291,7 @@ def test_a_note_that_a_thread_asks_again_is_made_again_if_it_is_too_old(saver, n
         app.invoke({"log": []}, config, on_pending="discard")
     notes.clear()
     saver.delete_for_runs(["drops it"])
-    assert notes == ["asking"] * 3
+    assert notes == ["asked"] * 3
     assert [one.id for one in saver.find_questions(Wanted())] == [app.get_state(at()).interrupts[0].id]
 
 
@@ -212,7 +301,7 @@ def test_a_note_of_a_copy_is_made_again_if_it_is_too_old(saver, notes):
     ask(saver, "1", T)
     notes.clear()
     saver.copy_thread(T, "copy")
-    assert notes == ["threads", "asking"] * 2
+    assert notes == ["threads", "asked"] * 2
     assert len(saver.find_questions(Wanted())) == 2
 
 
@@ -345,14 +434,14 @@ def test_a_server_that_dies_between_two_steps_is_waited_for_by_nobody(own_redis)
 def test_one_question_is_found_without_reading_the_others(saver, monkeypatch):
     app, read = asking(saver), []
 
-    def asked_of(packed, plain=keys.asked_of):
+    def asked_of(packed, plain=index.asked_of):
         read.append(packed)
         return plain(packed)
 
     for number in range(20):
         app.invoke({"log": []}, {"configurable": {"thread_id": str(number)}})
     question = saver.find_questions(Wanted(thread_id="7"))[0]
-    monkeypatch.setattr(keys, "asked_of", asked_of)
+    monkeypatch.setattr(index, "asked_of", asked_of)
     for wanted in (Wanted(id=question.id), Wanted(id=question.id, thread_id="7")):
         assert [one.thread_id for one in saver.find_questions(wanted)] == ["7"]
     assert len(read) == 2

@@ -11,9 +11,9 @@ from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection, reading_of
 from signoff.checkpoint.questions import Wanted
-from signoff.checkpoint.redis import scripts, tidying, writing
+from signoff.checkpoint.redis import index, scripts, tidying, writing
 from signoff.checkpoint.redis.names import GRACE_S, Names, field_of, parts_of_field
-from signoff.checkpoint.redis.rows import asked_of, pairs_of, row_of, run_id_of, standing_of, writes_in
+from signoff.checkpoint.redis.rows import pairs_of, row_of, run_id_of, standing_of, writes_in
 from signoff.errors import Undecodable
 from signoff.steps import Steps
 
@@ -113,18 +113,9 @@ class RedisKeys:
         return found[:limit]
 
     def questions(self, wanted: Wanted) -> Steps[list[Any]]:
-        found, empty = [], []
-        threads = [wanted.thread_id] if wanted.thread_id is not None else (yield from self._noted(self._names.asking))
-        for thread_id, questions in (yield from self._asked_in(threads, wanted.id)):
-            with reading_of(thread_id):
-                found += [(*asked_of(one), thread_id) for one in questions]
-            if not questions:
-                empty.append(thread_id)
-        yield from self._cross_out(self._names.asking, empty)
-        found = [one for one in found if _is_wanted(wanted, one)]
-        found.sort(key=lambda one: (one[4], one[0]))
+        found = yield from index.find(self._names, wanted)
         return [(id, thread_id, graph, path, asked_at, tag, data)
-                for id, graph, path, _, asked_at, _, tag, data, thread_id in found][: wanted.limit]  # fmt: skip
+                for id, graph, path, _, asked_at, _, tag, data, thread_id in found]  # fmt: skip
 
     def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
         return tidying.tidy(self._names, thread_id, rule)
@@ -179,10 +170,11 @@ class RedisKeys:
             return [thread_id]
         found: list[str] = []
         gone: list[str] = []
-        noted = yield from self._noted(self._names.threads)
+        noted = [member.decode() for member in (yield Ask(("ZRANGE", self._names.threads, 0, -1)))]
         for one, is_there in (yield from self._of_each(noted, "EXISTS", _HEAD)):
             (found if is_there else gone).append(one)
-        yield from self._cross_out(self._names.threads, gone)
+        if gone:
+            yield Run(scripts.CROSS_OUT, (self._names.threads,), (GRACE_S, *(one.encode() for one in gone)))
         return found
 
     def _of_each(
@@ -192,21 +184,6 @@ class RedisKeys:
         answers = yield from asked([(command, self._names.of_thread(thread_id)[part], *more) for thread_id in threads])
         return list(zip(threads, answers, strict=True))
 
-    def _asked_in(self, threads: Sequence[str], id: str | None) -> Steps[list[tuple[str, Any]]]:
-        """Threads, each with its open questions. If one is wanted by its id, only those that ask it, and only that."""
-        if id is None:
-            return (yield from self._of_each(threads, "HVALS", _QUESTIONS))
-        found = yield from self._of_each(threads, "HGET", _QUESTIONS, id.encode("utf-8", "surrogatepass"))
-        return [(thread_id, [question]) for thread_id, question in found if question is not None]
-
-    def _noted(self, key: bytes) -> Steps[list[str]]:
-        members = yield Ask(("ZRANGE", key, 0, -1))
-        return [member.decode() for member in members]
-
-    def _cross_out(self, key: bytes, threads: Sequence[str]) -> Steps[None]:
-        if threads:
-            yield Run(scripts.CROSS_OUT, (key,), (GRACE_S, *(thread_id.encode() for thread_id in threads)))
-
 
 def _torn(thread_id: str) -> Undecodable:
     return Undecodable(
@@ -214,9 +191,3 @@ def _torn(thread_id: str) -> Undecodable:
         "noeviction), or somebody has removed the key. Restore the thread from a copy, or "
         f"delete_thread({thread_id!r}) and begin anew."
     )
-
-
-def _is_wanted(wanted: Wanted, one: Sequence[Any]) -> bool:
-    id, graph, _, node, asked_at, text, _, _, thread_id = one
-    is_fitting = wanted.fits(id, thread_id, graph, node, asked_at)
-    return is_fitting and (wanted.text is None or wanted.text.casefold() in text)

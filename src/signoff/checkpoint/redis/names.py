@@ -1,6 +1,7 @@
 """The names of keys and fields. All keys of a thread have one hash tag, so that a cluster has them in one place.
 
-    {prefix:thread}:t      hash: epoch, holder, expires, changes, and h<namespace>: the id of its newest checkpoint
+    {prefix:thread}:t      hash: epoch, holder, expires, changes; @<namespace>: the id of its newest checkpoint;
+                           ?<id>: when an open question was noted down
     {prefix:thread}:c      hash: a checkpoint's row under its namespace and id
     {prefix:thread}:w      hash: the writes kept with a checkpoint under its namespace and id
     {prefix:thread}:l      set: the lineages of lists
@@ -9,20 +10,32 @@
     {prefix:thread}:q      hash: the open questions by id
     {prefix:thread}:n      never there: no script runs while a cluster moves the thread, see _redis
     {prefix}:threads       sorted set: threads that may be there, by the time when they were noted down
-    {prefix}:asking        sorted set: threads that may have open questions, the same
+    {prefix}:asked         sorted set: questions that may be open, as t<time><id><thread> and as i<id><thread><time>
+    {prefix}:noted         hash: when each of these was noted down
 
-The last two only say where to look. A thread is noted down there before it is begun, or before it asks; the script
-that does so refuses if that was not done, or was done too long ago. One that has nothing any more is crossed out by
-whoever finds that, but not before a while has passed. So nothing that is there can be missing in them.
+The last three only say where to look. A thread is noted down there before it is begun, a question before it is asked;
+the script that does so refuses if that was not done, or was done too long ago. What is not there any more is crossed
+out by whoever finds that, but not before a while has passed. So nothing that is there can be missing in them.
 """
 
 from signoff._redis.prefixes import checked_prefix
 from signoff.errors import InvalidInput
 
-__all__ = ["GRACE_S", "Names", "encoded", "field_of", "parts_of_field"]
+__all__ = [
+    "GRACE_S",
+    "Names",
+    "by_id",
+    "by_time",
+    "encoded",
+    "field_of",
+    "of_id",
+    "parts_of_field",
+    "parts_of_member",
+    "span_of",
+]
 
 GRACE_S = 3600
-"""For how long a thread that was noted down stays so, though it has nothing."""
+"""For how long what was noted down stays so, though there is nothing."""
 
 _SEP = "\x00"
 
@@ -34,7 +47,8 @@ class Names:
         # Where it ends must be plain: else thread `b:c` of `a` would be thread `c` of `a:b`.
         self.prefix = checked_prefix(prefix).replace("%", "%25").replace(":", "%3A")
         self.threads = encoded(f"{{{self.prefix}}}:threads")
-        self.asking = encoded(f"{{{self.prefix}}}:asking")
+        self.asked = encoded(f"{{{self.prefix}}}:asked")
+        self.noted = encoded(f"{{{self.prefix}}}:noted")
 
     def of_thread(self, thread_id: str) -> list[bytes]:
         """The keys of a thread but for those of lineages: t, c, w, b, q, l; and n, which is never there."""
@@ -63,6 +77,43 @@ def parts_of_field(field: bytes) -> tuple[str, str]:
     """The namespace and the id."""
     ns, _, id = field.decode().partition(_SEP)
     return _plain(ns), _plain(id)
+
+
+def by_time(asked_at: str, id: str, thread_id: str) -> bytes:
+    """A question as it stands in the index, sorted by when it was asked."""
+    return b"t" + _joined(asked_at, id, thread_id)
+
+
+def by_id(asked_at: str, id: str, thread_id: str) -> bytes:
+    """The same, to be found by its id."""
+    return of_id(id) + _joined(thread_id, asked_at)
+
+
+def of_id(id: str, thread_id: str | None = None) -> bytes:
+    """How those begin that have an id, in one thread or in any."""
+    return b"i" + _joined(id, *([] if thread_id is None else [thread_id]), "")
+
+
+def parts_of_member(member: bytes) -> tuple[str, str, str]:
+    """When a question was asked, its id, its thread."""
+    one, two, three = (_plain(part) for part in member[1:].decode("utf-8", "surrogatepass").split(_SEP))
+    return (one, two, three) if member.startswith(b"t") else (three, one, two)
+
+
+def span_of(after: tuple[str, str] | None, asked_after: str | None, asked_before: str | None) -> tuple[bytes, bytes]:
+    """Where the questions begin and end that were asked behind a place of the order, after and before some times."""
+    begins = [b""]
+    begins += [] if after is None else [_joined(*after, "") + _LAST]
+    begins += [] if asked_after is None else [_joined(asked_after, "") + _LAST]
+    return b"(t" + max(begins), b"(u" if asked_before is None else b"(t" + _joined(asked_before)
+
+
+_LAST = b"\xff"
+"""Behind whatever may follow."""
+
+
+def _joined(*parts: str) -> bytes:
+    return _SEP.join(map(_escaped, parts)).encode("utf-8", "surrogatepass")
 
 
 def _escaped(text: str) -> str:

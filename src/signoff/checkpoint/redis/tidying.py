@@ -7,9 +7,9 @@ from uuid import uuid4
 from signoff._redis.effects import Ask, Run
 from signoff.checkpoint.encoding import packed, packed_for_lua
 from signoff.checkpoint.log.backend import Cleanup, Copied, Everything
-from signoff.checkpoint.redis import scripts, writing
+from signoff.checkpoint.redis import index, scripts, writing
 from signoff.checkpoint.redis.names import GRACE_S, Names, field_of, parts_of_field
-from signoff.checkpoint.redis.rows import pairs_of, row_of, run_id_of, writes_in
+from signoff.checkpoint.redis.rows import asked_of, pairs_of, row_of, run_id_of, writes_in
 from signoff.steps import Steps
 
 __all__ = ["copy_thread", "tidy"]
@@ -23,7 +23,7 @@ def tidy(names: Names, thread_id: str, rule: Callable[[Everything], Cleanup]) ->
         # Whoever only counts leaves the thread as it is: somebody may be about to take it.
         if cleanup.is_nothing:
             return cleanup
-        noted = (yield from writing.note(names.asking, thread_id)) if cleanup.asked else None
+        noted = (yield from index.note(names, thread_id, cleanup.asked)) if cleanup.asked else None
         script = packed_for_lua({**_cleaning(found, cleanup), "noted_asking": noted, "grace": GRACE_S})
         if (yield Run(scripts.CLEAN, names.of_thread(thread_id), (script,))):
             return cleanup
@@ -36,10 +36,11 @@ def copy_thread(names: Names, source: str, target: str) -> Steps[Copied]:
         exists = yield Ask(("EXISTS", *names.of_thread(target)[1:3]))
         return "not empty" if exists else "not there"
     copy = {**_copied(raw), "token": uuid4().hex, "grace": GRACE_S}
+    asked = [asked_of(question) for _, question in copy["questions"]]
     answer = scripts.NOT_NOTED
     while answer == scripts.NOT_NOTED:
         copy["noted"] = yield from writing.note(names.threads, target)
-        copy["noted_asking"] = (yield from writing.note(names.asking, target)) if copy["questions"] else None
+        copy["noted_asking"] = (yield from index.note(names, target, asked)) if asked else None
         answer = yield Run(scripts.COPY, names.of_thread(target), (packed_for_lua(copy),))
     return "copied" if answer == scripts.DONE else "not empty"
 

@@ -9,6 +9,7 @@ from signoff.checkpoint.lease import lost, moved, next_epoch
 from signoff.checkpoint.log.backend import Hold
 from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import packed_items
+from signoff.checkpoint.redis import index
 from signoff.checkpoint.redis.names import GRACE_S, Names, encoded, field_of
 from signoff.checkpoint.redis.scripts import APPEND, DONE, LOST, MOVED, NOT_NOTED, NOTE
 from signoff.steps import Steps
@@ -49,7 +50,7 @@ def _written(names: Names, plan: Plan, hold: Hold | None, lease_s: float | None)
     if hold is not None and hold.takes and hold.lease.seen == (0, 0):
         noted = yield from note(names.threads, plan.thread_id)
     if asked:
-        noted_asking = yield from note(names.asking, plan.thread_id)
+        noted_asking = yield from index.note(names, plan.thread_id, asked)
     script = {
         "lease": None if hold is None else _lease(hold, lease_s),
         "closes_all": closes_all,
@@ -80,17 +81,17 @@ def _written(names: Names, plan: Plan, hold: Hold | None, lease_s: float | None)
         "rewritten": [rewritten(one) for one in plan.rewritten],
         "grace": GRACE_S,
     }
-    return (yield from _run(names, plan.thread_id, script, noted, noted_asking))
-
-
-def _run(names: Names, thread_id: str, script: dict[str, Any], noted: Any, noted_asking: Any) -> Steps[int]:
     while True:
-        times = {"noted": noted, "noted_asking": noted_asking}
-        answer: int = yield Run(APPEND, names.of_thread(thread_id), (packed_for_lua({**script, **times}),))
+        packed_script = packed_for_lua({**script, "noted": noted, "noted_asking": noted_asking})
+        answer: int | list[bytes] = yield Run(APPEND, names.of_thread(plan.thread_id), (packed_script,))
         if answer != NOT_NOTED:
-            return answer
-        noted = yield from note(names.threads, thread_id)
-        noted_asking = (yield from note(names.asking, thread_id)) if script["asked"] else None
+            break
+        noted = yield from note(names.threads, plan.thread_id)
+        noted_asking = (yield from index.note(names, plan.thread_id, asked)) if asked else None
+    if isinstance(answer, int):
+        return answer
+    yield from index.cross_out(names, plan.thread_id, answer)
+    return DONE
 
 
 def note(key: bytes, thread_id: str) -> Steps[float]:

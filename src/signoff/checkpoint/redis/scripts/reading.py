@@ -12,7 +12,7 @@ FETCH = Script(
     + """
 local ns, id = ARGV[1], ARGV[2]
 local is_head = id == ''
-if is_head then id = call('HGET', T, 'h' .. ns) or '' end
+if is_head then id = call('HGET', T, '@' .. ns) or '' end
 local rows, last = {}, nil
 local field = ns .. '\\0' .. id
 while field do

@@ -12,11 +12,11 @@ local p = unpack_(ARGV[1])
 if number('changes') ~= p.changes then return 0 end
 if #p.asked > 0 and not (p.noted_asking and now() - p.noted_asking < p.grace / 2) then return 0 end
 if p.closes_all then
-    call('DEL', Q)
+    close()
     call('HDEL', T, 'holder')
     call('HINCRBY', T, 'epoch', 1)
 end
-for _, question in ipairs(p.asked) do call('HSETNX', Q, question[1], question[2]) end
+for _, question in ipairs(p.asked) do ask(question[1], question[2], p.noted_asking) end
 for _, one in ipairs(p.rewritten) do rewrite(one.field, one.parent or false, one.body) end
 for _, field in ipairs(p.removed) do call('HDEL', C, field) end
 for _, field in ipairs(p.writes) do call('HDEL', W, field) end
@@ -27,7 +27,7 @@ for _, lineage in ipairs(p.lineages) do
 end
 for _, digest in ipairs(p.blobs) do call('HDEL', B, digest) end
 for _, head in ipairs(p.heads) do
-    if head[2] then call('HSET', T, 'h' .. head[1], head[2]) else call('HDEL', T, 'h' .. head[1]) end
+    if head[2] then call('HSET', T, '@' .. head[1], head[2]) else call('HDEL', T, '@' .. head[1]) end
 end
 if call('EXISTS', T) == 1 then call('HINCRBY', T, 'changes', 1) end
 return 1
@@ -72,12 +72,12 @@ if #p.questions > 0 and not (now() - p.noted_asking < p.grace / 2) then return 4
 for _, one in ipairs(p.rows) do call('HSET', C, one[1], one[2]) end
 for _, one in ipairs(p.writes) do call('HSET', W, one[1], one[2]) end
 for _, one in ipairs(p.blobs) do call('HSET', B, one[1], one[2]) end
-for _, one in ipairs(p.questions) do call('HSET', Q, one[1], one[2]) end
+for _, one in ipairs(p.questions) do ask(one[1], one[2], p.noted_asking) end
 for _, one in ipairs(p.lineages) do
     call('SADD', L, one[1])
     for _, item in ipairs(one[2]) do call('RPUSH', lineage_key(one[1]), item) end
 end
-for _, head in ipairs(p.heads) do call('HSET', T, 'h' .. head[1], head[2]) end
+for _, head in ipairs(p.heads) do call('HSET', T, '@' .. head[1], head[2]) end
 if #p.writes > 0 then call('HSET', T, 'w', 1) end
 call('HSET', T, 'copied', p.token)
 call('HINCRBY', T, 'changes', 1)

@@ -33,6 +33,22 @@ local function writes_of(field)
     local kept = call('HGET', W, field)
     return kept and unpack_(kept) or {}
 end
+-- A question; what it was noted down as, is known as long as it is open.
+local function ask(id, packed, noted)
+    call('HSETNX', Q, id, packed)
+    call('HSET', T, '?' .. id, ('%.6f'):format(noted))
+end
+-- Close a question, or all; what they were noted down as.
+local function close(ids)
+    local noted = {}
+    for _, id in ipairs(ids or call('HKEYS', Q)) do
+        noted[#noted + 1] = id
+        noted[#noted + 1] = call('HGET', T, '?' .. id) or ''
+        call('HDEL', Q, id)
+        call('HDEL', T, '?' .. id)
+    end
+    return noted
+end
 local function rewrite(field, parent, body)
     local row = call('HGET', C, field)
     if row then

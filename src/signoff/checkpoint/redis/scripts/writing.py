@@ -1,10 +1,11 @@
-"""What a run writes, and that it lives; and the lists of threads, in which whoever looks for them finds them."""
+"""What a run writes, and that it lives; and the list of threads, in which whoever looks for them finds them."""
 
 from signoff._redis.effects import Script
 from signoff.checkpoint.redis.scripts.words import WORDS
 
 __all__ = ["APPEND", "CROSS_OUT", "NOTE", "RENEW"]
 
+# The answer is which questions are closed now; or why it was not done, or that it had been done before.
 APPEND = Script(
     WORDS
     + """
@@ -76,9 +77,8 @@ if lease and lease.ends then
 elseif lease and lease.epoch == 0 then
     call('HSET', T, 'holder', lease.holder)
 end
-if p.closes_all then call('DEL', Q) end
-for _, id in ipairs(p.closed) do call('HDEL', Q, id) end
-for _, question in ipairs(p.asked) do call('HSETNX', Q, question[1], question[2]) end
+local closed = close(not p.closes_all and p.closed)
+for _, question in ipairs(p.asked) do ask(question[1], question[2], p.noted_asking) end
 for _, one in ipairs(p.rewritten) do rewrite(one.field, one.parent or false, one.body) end
 for _, blob in ipairs(p.blobs) do call('HSETNX', B, blob[1], blob[2]) end
 for _, one in ipairs(p.items) do
@@ -98,11 +98,11 @@ end
 if #p.writes > 0 then call('HSETNX', T, 'w', 1) end
 for _, row in ipairs(p.rows) do
     call('HSET', C, row.field, row.packed)
-    local newest = call('HGET', T, 'h' .. row.ns)
-    if not newest or is_less(newest, row.id) then call('HSET', T, 'h' .. row.ns, row.id) end
+    local newest = call('HGET', T, '@' .. row.ns)
+    if not newest or is_less(newest, row.id) then call('HSET', T, '@' .. row.ns, row.id) end
 end
 call('HINCRBY', T, 'changes', 1)
-return 0
+return closed
 """
 )
 
@@ -115,7 +115,7 @@ return 0
 """
 )
 
-# KEYS: a list of threads. ARGV: the thread.
+# KEYS: the list of threads. ARGV: the thread.
 NOTE = Script(
     """
 local time = redis.call('TIME')
