@@ -74,7 +74,10 @@ NS_END: Final = ":"
 ATOMS: Final = frozenset({type(None), bool, int, float, str, bytes})
 """The types of values that nobody can change."""
 
-RESERVED: Final = frozenset({INPUT, ERROR, INTERRUPT, RESUME, RETURN, PREVIOUS, NO_WRITES, TASKS, START, END})
+RESERVED: Final = frozenset({
+    ASKS, ASKS_AS, CALLED, COPY, END, ERROR, ERROR_SOURCE, HAD_ASKED, INPUT, INTERRUPT, JOINS, LEADS, NO_WRITES,
+    OVERWRITE, PASSED, PREVIOUS, RESUME, RETURN, START, STOPPED, TAKEN_BACK, TASKS, WAITING,
+})  # fmt: skip
 """Names that a state key cannot have."""
 
 

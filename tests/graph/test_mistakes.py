@@ -186,7 +186,9 @@ def test_a_state_that_is_no_type_is_refused(schema):
         StateGraph(schema)
 
 
-@pytest.mark.parametrize("key", ["__interrupt__", "__start__", "__resume__"])
+@pytest.mark.parametrize(
+    "key", ["__interrupt__", "__start__", "__resume__", "__waiting__", "__asks__", "branch:to:pay"]
+)
 def test_a_key_of_the_state_is_not_one_of_the_engines(key):
     with pytest.raises(InvalidGraph, match=f"'{key}' of Wrong is reserved"):
         StateGraph(TypedDict("Wrong", {key: str}))

@@ -13,7 +13,7 @@ from signoff._annotations import annotations_of, signature_of
 from signoff._elsewhere import refuse_their_channel
 from signoff.channels import BaseChannel, BinaryOperatorAggregate, LastValue
 from signoff.channels.last_value import watch_for_theirs
-from signoff.constants import RESERVED
+from signoff.constants import JOIN, RESERVED, TRIGGER
 from signoff.engine.program import Values, Write, values_of
 from signoff.errors import InvalidGraph
 from signoff.managed.base import ManagedValue, is_managed
@@ -114,7 +114,7 @@ def read_schema(type_: Any) -> Schema:
     managed: Managed = {}
     hints = field_hints(type_)
     for key, hint in hints.items():
-        if key in RESERVED:
+        if key in RESERVED or key.startswith((TRIGGER, JOIN)):
             raise InvalidGraph(f"Key {key!r} of {cls.__name__} is reserved. Give it another name.")
         rule = channel_of(key, hint)
         if isinstance(rule, BaseChannel):
