@@ -90,7 +90,10 @@ def _tap_redis(saver: Any, connection: Any) -> None:
             if process is None:
                 return super().perform(effect)
             is_append = isinstance(effect, Run) and effect.script is APPEND
-            return _sent(process, super().perform, effect, lambda result: is_append and result == DONE)
+            return _sent(process, super().perform, effect, lambda result: is_append and has_stored(result))
+
+    def has_stored(answer: Any) -> bool:
+        return isinstance(answer, list) or answer == DONE
 
     saver._connection = TappedConnection(connection.client)
 
