@@ -147,8 +147,9 @@ APPEND = """
             IF NOT FOUND THEN refused := 3; END IF;
         END IF;
         IF refused > 0 THEN
-            -- Unless it was the last of a run, and all of it is there.
+            -- Unless it was the last of this very run, and all of it is there.
             RETURN CASE WHEN ends AND array_length(row_bodies, 1) IS NULL AND array_length(write_data, 1) > 0
+                AND EXISTS (SELECT 1 FROM signoff_threads WHERE thread_id = thread AND ended = new_holder)
                 AND NOT EXISTS (
                     SELECT 1 FROM generate_series(1, array_length(write_data, 1)) AS i
                     LEFT JOIN signoff_writes AS kept ON kept.thread_id = thread AND kept.ns = write_texts[3 * i - 2]
@@ -186,12 +187,14 @@ APPEND = """
         END LOOP;
 
         IF lease = 0 AND NOT COALESCE(is_ours, FALSE) THEN
-            INSERT INTO signoff_threads AS old (thread_id, epoch, holder, expires_at)
-            VALUES (thread, new_epoch, CASE WHEN ends THEN NULL ELSE new_holder END, until)
+            INSERT INTO signoff_threads AS old (thread_id, epoch, holder, ended, expires_at)
+            VALUES (thread, new_epoch, CASE WHEN ends THEN NULL ELSE new_holder END,
+                CASE WHEN ends THEN new_holder END, until)
             ON CONFLICT (thread_id) DO UPDATE
-            SET epoch = excluded.epoch, holder = excluded.holder, expires_at = excluded.expires_at;
+            SET epoch = excluded.epoch, holder = excluded.holder, ended = COALESCE(excluded.ended, old.ended),
+                expires_at = excluded.expires_at;
         ELSIF lease > 0 AND ends THEN
-            UPDATE signoff_threads SET holder = NULL WHERE thread_id = thread;
+            UPDATE signoff_threads SET holder = NULL, ended = new_holder WHERE thread_id = thread;
         END IF;
         IF closes_all THEN
             DELETE FROM signoff_questions WHERE thread_id = thread;

@@ -82,6 +82,7 @@ MIGRATIONS: tuple[str, ...] = (
         thread_id TEXT COLLATE "C" PRIMARY KEY,
         epoch BIGINT NOT NULL,
         holder TEXT,
+        ended TEXT,
         expires_at DOUBLE PRECISION NOT NULL
     )
     """,

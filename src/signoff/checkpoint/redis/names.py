@@ -1,7 +1,7 @@
 """The names of keys and fields. All keys of a thread have one hash tag, so that a cluster has them in one place.
 
-    {prefix:thread}:t      hash: epoch, holder, expires, changes; @<namespace>: the id of its newest checkpoint;
-                           ?<id>: when an open question was noted down
+    {prefix:thread}:t      hash: epoch, holder, expires, changes; ended: who had it last;
+                           @<namespace>: the id of its newest checkpoint; ?<id>: when an open question was noted down
     {prefix:thread}:c      hash: a checkpoint's row under its namespace and id
     {prefix:thread}:w      hash: the writes kept with a checkpoint under its namespace and id
     {prefix:thread}:l      set: the lineages of lists

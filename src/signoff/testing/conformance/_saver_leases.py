@@ -107,6 +107,18 @@ def a_thread_that_another_was_copied_to_meanwhile_is_not_taken(saver: Any) -> No
     assert ids(saver.list(at())) == ["1"]
 
 
+@cases("takes", [False, True])
+def a_run_whose_thread_was_taken_over_hears_so_though_another_has_stored_the_same(saver: Any, takes: Any) -> None:
+    late = _lease(saver, "late")
+    if not takes:
+        _store(saver, "1", 1, late)
+    another = _lease(saver, "another")
+    same = Commit(after("1"), [TaskWrites("task", [("a", 5)])])
+    store(saver, same, another, ends=True)
+    with raises((LeaseLost, ThreadMoved)):
+        store(saver, same, late, ends=True)
+
+
 def a_run_whose_thread_was_taken_over_writes_nothing_more(saver: Any) -> None:
     old = _lease(saver, "old")
     _store(saver, "1", 1, old)

@@ -18,9 +18,10 @@ for _, row in ipairs(p.rows) do
 end
 if same > 0 and same == #p.rows then return 0 end
 
--- Unless it was the last of a run, and all of it is there.
+-- Unless it was the last of this very run, and all of it is there.
 local function refused(answer)
-    if not p.lease.ends or #p.rows > 0 or #p.writes == 0 then return answer end
+    local is_again = p.lease.ends and call('HGET', T, 'ended') == p.lease.holder
+    if not is_again or #p.rows > 0 or #p.writes == 0 then return answer end
     for _, write in ipairs(p.writes) do
         local is_there = false
         for _, old in ipairs(writes_of(write.field)) do
@@ -74,6 +75,7 @@ if lease and lease.epoch == 0 then
 end
 if lease and lease.ends then
     call('HDEL', T, 'holder')
+    call('HSET', T, 'ended', lease.holder)
 elseif lease and lease.epoch == 0 then
     call('HSET', T, 'holder', lease.holder)
 end
