@@ -255,6 +255,21 @@ def test_who_had_finished_in_a_nested_graph_before_there_was_a_join_has_come_to_
     assert works.done == {"check": 1, "fetch": 1, "review": 2, "pay": 1, "after": 1}
 
 
+def test_each_of_several_joins_that_are_new_hears_of_who_had_finished(open_app):
+    def shop(joins):
+        graph = line(early=Works().node("early"), review=asking())
+        for name in ("check", "fetch"):
+            graph.add_node(name, Works().node(name)).add_edge("early", name)
+        if joins:
+            graph.add_node("pack", Works().node("pack")).add_edge(["check", "fetch"], "pack")
+            graph.add_node("pay", Works().node("pay")).add_edge(["early", "review"], "pay")
+        return graph
+
+    open_app(shop(joins=False)).invoke(NEW)
+    deployed = open_app(shop(joins=True))
+    assert deployed.invoke(Command(resume="yes"))["log"][-2:] == ["pack", "pay"]
+
+
 def test_a_join_that_waits_for_somebody_else_too_still_does(open_app):
     def shop(works, joins):
         graph = reviewed(works, joins=False, beside=False).add_node("pack", works.asking("pack"))
