@@ -327,14 +327,16 @@ def test_system_exit_in_a_thread_ends_the_run():
         graph(leave=leave, other=lambda state: None).invoke({"log": []})
 
 
-def test_what_is_more_than_an_error_ends_an_async_run():
-    class Leave(BaseException):
-        pass
+class Leave(BaseException):
+    """What no node catches as an error."""
 
+
+@pytest.mark.parametrize("reason", [Leave(), BaseExceptionGroup("both", [Leave()])], ids=["alone", "in a group"])
+def test_what_is_more_than_an_error_ends_an_async_run(reason):
     ended = []
 
     async def leave(state):
-        raise Leave
+        raise reason
 
     async def other(state):
         try:
@@ -342,7 +344,7 @@ def test_what_is_more_than_an_error_ends_an_async_run():
         finally:
             ended.append("other")
 
-    with pytest.raises(Leave):
+    with pytest.raises(type(reason)):
         asyncio.run(graph(leave=leave, other=other).ainvoke({"log": []}))
     assert ended == ["other"]
 

@@ -18,13 +18,13 @@ from typing_extensions import TypedDict
 from signoff.cache.memory import InMemoryCache
 from signoff.channels import LastValue
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.config import RunnableConfig
+from signoff.config import RunnableConfig, get_config
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError, NeedsAsync
 from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
 from signoff.pregel import ChannelWriteEntry, NodeBuilder, Pregel
 from signoff.store.memory import InMemoryStore
-from signoff.types import CachePolicy, Command, interrupt
+from signoff.types import CachePolicy, Command, Send, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
 
@@ -444,3 +444,24 @@ def test_what_v2_returns_says_where_to_look():
         output["x"]
     with pytest.raises(TypeError, match="questions in its interrupts"):
         assert "__interrupt__" in output
+
+
+def test_a_node_of_a_run_without_a_thread_is_told_of_none():
+    seen = []
+    graph = StateGraph(State).add_node("a", lambda state: seen.append(get_config())).add_edge(START, "a")
+    graph.compile().invoke({"log": []})
+    graph.compile(InMemorySaver()).invoke({"log": []}, CONFIG)
+    assert ["thread_id" in one["configurable"] for one in seen] == [False, True]
+    assert ["thread_id" in one["metadata"] for one in seen] == [False, True]
+
+
+def test_a_conditional_edge_is_not_shown_where_a_command_leads():
+    seen = []
+
+    def lead(state):
+        return Command(update={"log": ["led"]}, goto=["b", Send("b", {"log": []})])
+
+    graph = StateGraph(State).add_node("a", lead).add_node("b", lambda state: None).add_edge(START, "a")
+    graph.add_conditional_edges("a", lambda state: seen.append({**state}) or END, [END])
+    graph.compile().invoke({"log": []})
+    assert seen == [{"log": ["led"]}]
