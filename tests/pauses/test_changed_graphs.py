@@ -339,6 +339,19 @@ def test_who_has_run_in_an_earlier_turn_has_not_come_to_a_join_in_this_one(open_
     assert app.invoke(Command(resume="yes")) == {"log": ["a", "b", "a", "b", "c: yes"]}
 
 
+def test_nor_has_it_if_the_beginning_of_this_turn_is_not_stored(open_app):
+    def shop(joins):
+        graph = StateGraph(Log).add_node("check", Works().node("check")).add_node("fetch", Works().node("fetch"))
+        graph.add_node("review", asking()).add_node("pay", Works().node("pay")).add_edge("fetch", "review")
+        graph.add_conditional_edges(START, lambda state: "fetch" if state["log"] else "check", ["check", "fetch"])
+        return graph.add_edge(["check", "review"], "pay") if joins else graph.add_edge("review", END)
+
+    app = open_app(shop(joins=False))
+    app.invoke(NEW)
+    app.invoke({"log": ["again"]}, durability="exit")
+    assert open_app(shop(joins=True)).invoke(Command(resume="yes"))["log"][-1] == "yes"
+
+
 def test_who_was_ended_by_hand_has_not_come_to_a_join(open_app):
     works = Works()
     graph = beside(a=works.asking("a"), b=works.node("b")).add_node("wait", works.asking("wait")).add_edge("b", "wait")

@@ -20,7 +20,7 @@ def is_kept_at_edges(program: Program, scope: Any, writes: Sequence[Write]) -> b
     One that has asked or called something itself is called again: the questions of its edges have places behind that.
     """
     task, output = scope.task, scope.output
-    if task.node.is_hidden or not (task.node.branches and scope.host.run.is_saved):
+    if task.node.is_hidden or not scope.host.run.is_saved:
         return False
     if scope.asked or scope.keys or scope.calls or scope.asides or scope.writes or scope.came_to or scope.led_by:
         return False

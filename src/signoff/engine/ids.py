@@ -64,7 +64,7 @@ def place_of_send(task_id: str) -> int:
 
 def place_in_step(task_id: str, checkpoint_id: str) -> str:
     """The end of a task's id, by which it differs from others of its step; empty if it did not begin there."""
-    return task_id[24:] if checkpoint_id and task_id[:24] == checkpoint_id[:24] else ""
+    return task_id[24:] if task_id[:24] == checkpoint_id[:24] else ""
 
 
 def question_id(task_id: str, index: int | str) -> str:

@@ -38,8 +38,7 @@ def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
 
 def _add_results(program: Program, state: State, known: Pending) -> None:
     """Add to a state what was written beside the results of its tasks, as far as the program has a place for it."""
-    known.results, gone = fit_results(program, known.results)
-    state.gone = {**state.gone, **gone}
+    known.results, _ = fit_results(program, known.results)
     for writes in pending.added_writes(known):
         try:
             add(program, state, writes)
