@@ -411,6 +411,22 @@ def test_a_step_timeout_ends_a_sync_step():
     released.set()
 
 
+def test_a_step_timeout_ends_an_async_step_and_cancels_what_runs():
+    ended = []
+
+    async def slow(state):
+        try:
+            await asyncio.wait_for(asyncio.Event().wait(), 5)
+        finally:
+            ended.append("slow")
+
+    app = graph(slow=slow)
+    app.step_timeout = 0.01
+    with pytest.raises(TimeoutError, match="step_timeout"):
+        asyncio.run(app.ainvoke({"log": []}))
+    assert ended == ["slow"]
+
+
 # Pauses
 
 

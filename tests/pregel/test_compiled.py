@@ -325,6 +325,20 @@ def test_a_saver_or_a_store_that_is_empty_is_one():
     assert len(saver) > 0
 
 
+def test_what_comes_from_the_cache_is_not_cached_anew_so_that_it_is_forgotten_in_time():
+    stored = []
+
+    class Noting(InMemoryCache):
+        def set(self, pairs):
+            stored.extend(ttl for _, ttl in pairs.values())
+            super().set(pairs)
+
+    builder = StateGraph(State).add_node("work", lambda state: {"log": ["done"]}, cache_policy=CachePolicy(ttl=60))
+    app = builder.add_edge(START, "work").compile(cache=Noting())
+    assert [app.invoke({"log": []}) for _ in range(3)] == [{"log": ["done"]}] * 3
+    assert stored == [60]
+
+
 def test_a_task_forgets_its_cached_results():
     ran = []
 

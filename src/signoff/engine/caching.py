@@ -67,7 +67,6 @@ def remember(outcomes: Sequence[Outcome], known: Pending | None) -> Steps[None]:
         for outcome in outcomes
         if outcome.is_done
         and outcome.signal is None
-        and not outcome.is_cached
         and (policy := outcome.task.node.cache) is not None
         and hasattr(outcome.task, "cache_key")  # an error handler has none: nobody looks for what it came to
         and outcome.task.id not in asked
