@@ -238,6 +238,25 @@ def test_code_that_does_not_catch_it_any_more_fails_once_and_then_has_it_tried_a
     assert app.invoke(None) == ["5", "yes"]
 
 
+def test_another_failure_may_be_raised_from_itself(open_app):
+    market = Market()
+
+    def buy(_):
+        with suppress(ConnectionError):
+            market.first().result()
+        if market.is_away:
+            return interrupt("Go on?")
+        failure = ValueError("no price")
+        raise failure from failure
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(buy))
+    app.invoke(0)
+    market.is_away = False
+    with pytest.raises(ValueError, match="no price"):
+        app.invoke(Command(resume="yes"))
+    assert market.asked == ["first"]
+
+
 class OutOfStock(ConnectionError):
     """An error that comes back as another one: its class is not registered."""
 

@@ -74,9 +74,9 @@ def _last_writer(run: Run, state: State) -> str:
     names = [name for name in dict.fromkeys(state.writers) if name in run.program.nodes]
     if len(names) == 1:
         return names[0]
-    nodes = [name for name in run.program.nodes if name != START]
-    if not names and (START in run.program.nodes or len(nodes) == 1):
-        return START if START in run.program.nodes else nodes[0]
+    nodes = [*run.program.nodes]
+    if not names and (START in nodes or len(nodes) == 1):
+        return START if START in nodes else nodes[0]
     raise InvalidUpdateError(
         f"Ambiguous update, specify as_node: the last step ran {', '.join(map(repr, names)) or 'nothing'}. "
         "Say which node the values come from: update_state(config, values, as_node=...)."
