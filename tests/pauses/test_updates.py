@@ -3,6 +3,7 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from typing import Literal
 
 import pytest
 
@@ -148,6 +149,18 @@ def about_the_log(**settings):
         return {"log": [interrupt(f"keep {state['log']}?", **settings)]}
 
     return line(draft=Works().node("draft"), ask=ask)
+
+
+def test_a_question_with_the_same_words_is_filed_with_the_form_that_it_has_after_an_update(open_app):
+    def ask(state):
+        return {"log": [interrupt("Which?", response_schema=Literal[tuple(state["log"])])]}
+
+    app = open_app(line(draft=Works().node("draft"), ask=ask))
+    app.invoke(NEW)
+    app.update_state({"log": ["told"]})
+    assert app.ask(None) == ["Which?"]
+    (filed,) = app.filed()
+    assert filed.interrupt.response_schema["enum"] == ["draft", "told"]
 
 
 @pytest.mark.parametrize("settings", [{}, {"key": "keep"}], ids=["by place", "by key"])
