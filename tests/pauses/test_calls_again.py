@@ -600,6 +600,40 @@ def test_a_call_that_was_tried_again_until_it_succeeded_is_not_made_again(open_a
     assert tries == [5, 5, 5, 5]
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_nor_is_it_if_the_run_has_failed_behind_it_so_that_nobody_knows_of_the_tries(open_app, times):
+    tries, failures = [], [LookupError("no room in the van")]
+
+    @task
+    def pay(amount):
+        tries.append(amount)
+        if len(tries) < 3:
+            raise OSError("no connection")
+        return f"paid at try {len(tries)}"
+
+    def paid(amount):
+        while True:
+            try:
+                return pay(amount).result()
+            except OSError:
+                continue
+
+    def build(saver):
+        @entrypoint(checkpointer=saver)
+        def program(amount):
+            done = [paid(amount) for _ in range(times)]
+            if failures:
+                raise failures.pop()
+            return [*done, paid(amount)]
+
+        return program
+
+    app = open_app(build)
+    with pytest.raises(LookupError):
+        app.invoke(5)
+    assert app.invoke(None) == [f"paid at try {nth}" for nth in range(3, 4 + times)]
+
+
 def test_what_follows_a_call_that_was_tried_again_is_found_again(open_app):
     """It is known by its place, since its arguments vary; and those that failed have had places, too."""
     shop, clock, tries = Shop(), count(), Counter()
