@@ -602,7 +602,7 @@ def test_a_call_that_was_tried_again_until_it_succeeded_is_not_made_again(open_a
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_nor_is_it_if_the_run_has_failed_behind_it_so_that_nobody_knows_of_the_tries(open_app, times):
-    tries, failures = [], [LookupError("no room in the van")]
+    tries, clock, packed, failures = [], count(), [], [LookupError("no room in the van")]
 
     @task
     def pay(amount):
@@ -610,6 +610,10 @@ def test_nor_is_it_if_the_run_has_failed_behind_it_so_that_nobody_knows_of_the_t
         if len(tries) < 3:
             raise OSError("no connection")
         return f"paid at try {len(tries)}"
+
+    @task
+    def pack(at):  # it is known by its place
+        packed.append(at)
 
     def paid(amount):
         while True:
@@ -622,6 +626,7 @@ def test_nor_is_it_if_the_run_has_failed_behind_it_so_that_nobody_knows_of_the_t
         @entrypoint(checkpointer=saver)
         def program(amount):
             done = [paid(amount) for _ in range(times)]
+            pack(next(clock)).result()
             if failures:
                 raise failures.pop()
             return [*done, paid(amount)]
@@ -632,6 +637,7 @@ def test_nor_is_it_if_the_run_has_failed_behind_it_so_that_nobody_knows_of_the_t
     with pytest.raises(LookupError):
         app.invoke(5)
     assert app.invoke(None) == [f"paid at try {nth}" for nth in range(3, 4 + times)]
+    assert packed == [0]
 
 
 def test_what_follows_a_call_that_was_tried_again_is_found_again(open_app):
