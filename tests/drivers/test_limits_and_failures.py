@@ -145,8 +145,9 @@ def test_calls_whose_turn_has_not_come_are_not_made_when_their_task_has_failed(t
         return [future.result() for future in futures]
 
     async def aflow(count):
-        futures = [awork(number) for number in range(count)]
+        futures = [awork(number) for number in range(count - 1)]
         await asyncio.sleep(0)
+        futures.append(awork(count - 1))  # it begins to wait for its turn when the task has failed
         fail_once(futures[-1])
         return await asyncio.gather(*futures)
 

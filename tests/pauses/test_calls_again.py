@@ -15,7 +15,7 @@ from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, RetryPolicy, interrupt
 
-from .programs import NEW, Log, beside
+from .programs import NEW, Log, asking, beside
 
 
 class Shop:
@@ -317,6 +317,23 @@ def test_a_deploy_that_makes_another_call_in_its_place_is_noticed_before_it_is_m
     assert deploys.done == {("pay", 1): 1}
     assert list(app.ids()) == ["sure?"]
     assert open_app(deploys.graph(BEFORE)).invoke(Command(resume="yes"))["log"] == ["pay 1.", "yes"]
+
+
+def test_so_is_one_in_a_branch_that_has_waited_while_others_went_on(open_app):
+    deploys = Deploys()
+
+    def shop(source):
+        graph = deploys.graph(source).add_node("other", asking("other?")).add_edge(START, "other")
+        return open_app(graph, pause="branch")
+
+    first = shop(BEFORE)
+    first.invoke(NEW)
+    first.invoke(Command(resume={first.ids()["other?"]: "yes"}))
+    told, source = CHANGED["another amount"]
+    with pytest.raises(ReplayMismatch, match=told):
+        shop(source).invoke(Command(resume="yes"))
+    assert deploys.done == {("pay", 1): 1}
+    assert first.invoke(Command(resume="yes"))["log"] == ["yes", "pay 1.", "yes"]
 
 
 @pytest.mark.parametrize(
