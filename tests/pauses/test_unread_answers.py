@@ -368,3 +368,22 @@ def test_the_history_says_so_of_a_question_beside_one_that_waits(open_app, pause
     new.invoke(Command(resume="no"))
     dropped = [one for snapshot in new.history() for one in snapshot.metadata.get("discarded", ())]
     assert dropped == [ids["pay 900?"]]
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_what_a_task_does_not_ask_any_more_is_not_open_while_others_ask(open_app, pause):
+    @task
+    def confirm(what):
+        return interrupt(what)
+
+    def shop(*wanted):
+        def buy(state):
+            return {"log": [one.result() for one in [confirm(what) for what in wanted]]}
+
+        return open_app(beside(buy=buy, other=asking("other?")), pause=pause)
+
+    first, deployed = shop("tea?", "milk?"), shop("tea?")
+    first.invoke(NEW)
+    assert sorted(question.value for question in first.filed()) == ["milk?", "other?", "tea?"]
+    assert deployed.ask(Command(resume={first.ids()["tea?"]: "yes"})) == ["other?"]
+    assert [question.value for question in deployed.filed()] == ["other?"]

@@ -9,11 +9,11 @@ import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.constants import COPY, INPUT
-from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidUpdateError, ReplayMismatch
+from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidUpdateError, ReplayMismatch, TaskNotFound
 from signoff.func import task
 from signoff.graph import END, START, StateGraph
 from signoff.inbox import Inbox
-from signoff.types import Command, Send, interrupt
+from signoff.types import Command, Send, StateUpdate, interrupt
 
 from .programs import NEW, Log, Works, asking, beside, line
 from .ways import CONFIG
@@ -1149,3 +1149,13 @@ def test_what_a_call_was_answered_is_not_for_what_it_asks_after_an_update(open_a
     assert app.ask(None) == ["Pay 1?"]
     assert app.ask(Command(resume="no")) == ["sure?"]
     assert app.invoke(Command(resume="yes"))["log"] == ["told", "no", "yes"]
+
+
+def test_an_update_in_the_place_of_a_task_that_is_not_pending_or_of_another_node_is_refused(open_app):
+    app = open_app(beside(one=asking("one?"), two=asking("two?")))
+    app.invoke(NEW)
+    before = app.get_state()
+    for node, id, error in [("one", "none", TaskNotFound), ("two", before.tasks[0].id, InvalidUpdateError)]:
+        with pytest.raises(error, match=id):
+            app.bulk_update_state([[StateUpdate({"log": ["by hand"]}, node, id)]])
+    assert app.get_state() == before
