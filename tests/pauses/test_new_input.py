@@ -205,6 +205,7 @@ def test_a_snapshot_says_which_answer_nothing_has_come_of_yet(open_app):
     app = answered_and_cut_off(open_app)
     state = app.get_state()
     assert (len(state.metadata["answered"]), state.interrupts, "paused" in state.metadata) == (1, (), False)
+    assert {"source", "step"} <= state.metadata.keys()
     app.invoke(None)
     assert "answered" not in app.get_state().metadata
 

@@ -12,7 +12,7 @@ from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, Send, interrupt
 
-from .programs import Works
+from .programs import NEW, Works, asking, beside
 
 
 class Order(TypedDict, total=False):
@@ -404,3 +404,13 @@ def test_a_call_in_a_task_that_waits_tells_what_it_asks_on_a_state_that_a_person
     assert app.ask(None) == ["keep 4?"]
     told = ["before", "asked about 1", "beside", "by hand", "asked about 4"]
     assert app.invoke(Command(resume="yes"))["log"] == [*told, "yes"]
+
+
+def test_what_was_told_is_told_once_however_often_others_go_on_beside_the_question(open_app):
+    app = open_app(beside(a=asking("a?", update={"log": ["told"]}), b=asking("b?"), c=asking("c?")), pause="branch")
+    app.invoke(NEW)
+    ids = app.ids()
+    app.invoke(Command(resume={ids["b?"]: "b"}, update={"log": ["by hand"]}))
+    app.invoke(Command(resume={ids["c?"]: "c"}))
+    assert sorted(app.get_state().values["log"]) == ["b", "by hand", "c", "told"]
+    assert sorted(app.invoke(Command(resume={ids["a?"]: "a"}))["log"]) == ["a", "b", "by hand", "c", "told"]

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import threading
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 import pytest
@@ -12,7 +13,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseTool, InjectedToolCallId, StructuredTool, tool
 from pydantic import BaseModel
 
-from signoff.errors import InvalidInput, SignoffError
+from signoff.errors import InvalidInput, NodeTimeoutError, SignoffError
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime, tools_condition
@@ -26,7 +27,7 @@ from signoff.prebuilt.tool_node import (
 from signoff.prebuilt.tool_results import InvalidToolResult
 from signoff.runtime import Runtime
 from signoff.store.memory import InMemoryStore
-from signoff.types import Command, Send
+from signoff.types import Command, Send, TimeoutPolicy
 
 from .models import call, calls
 
@@ -231,6 +232,34 @@ def test_the_runtime_of_langgraph_shows_parts_of_a_result_too():
     graph = StateGraph(MessagesState).add_node("tools", ToolNode([spell])).add_edge(START, "tools").compile()
     events = list(graph.stream({"messages": [calls(call("spell"))]}, stream_mode="tools"))
     assert [event["event"] for event in events] == ["tool-started", "tool-output-delta", "tool-finished"]
+
+
+class Clock(asyncio.SelectorEventLoop):
+    """An event loop whose time passes when it is told so."""
+
+    now = 0.0
+
+    def time(self):
+        return self.now
+
+
+@pytest.mark.parametrize("is_shown", [False, True])
+def test_a_tool_that_shows_a_part_of_its_result_is_not_idle(is_shown):
+    @tool
+    async def spell(runtime: ToolRuntime) -> str:
+        """Say it letter by letter."""
+        for letter in "abcdefgh":
+            asyncio.get_running_loop().now += 0.4
+            if is_shown:
+                runtime.emit_output_delta(letter)
+            await asyncio.sleep(0)
+        return "done"
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", ToolNode([spell]), timeout=TimeoutPolicy(idle_timeout=0.5)).add_edge(START, "tools")
+    with asyncio.Runner(loop_factory=Clock) as runner, nullcontext() if is_shown else pytest.raises(NodeTimeoutError):
+        found = runner.run(graph.compile().ainvoke({"messages": [calls(call("spell"))]}))
+        assert found["messages"][-1].content == "done"
 
 
 def test_a_tool_of_any_class_may_return_a_command(call_it):
