@@ -1,5 +1,6 @@
 """Promise 7: a changed program is noticed, delivers nothing, and keeps the question."""
 
+import asyncio
 import compileall
 import shutil
 import subprocess
@@ -463,3 +464,19 @@ def test_what_a_node_asks_next_is_open_though_another_one_beside_it_in_a_nested_
         sorted(first.questions()) == sorted(question.value for question in first.filed()) == ["pay, really?", "sure?"]
     )
     assert sorted(first.invoke(Command(resume=dict.fromkeys(first.ids().values(), "no")))["log"]) == ["no", "no", "yes"]
+
+
+def test_what_a_program_that_is_accepted_does_not_ask_any_more_is_not_asked_beside_what_it_does(open_async_app):
+    async def ask(what):
+        return interrupt(what)
+
+    def shop(*wanted):
+        async def buy(state):
+            return {"log": await asyncio.gather(*[ask(what) for what in wanted])}
+
+        return open_async_app(beside(buy=buy))
+
+    first = shop("tea?", "milk?")
+    first.invoke(NEW)
+    answer = Command(resume={first.ids()["tea?"]: "yes"})
+    assert shop("tea?", "jam?").ask(answer, on_changed="accept") == ["jam?"]

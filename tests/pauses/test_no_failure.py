@@ -235,3 +235,14 @@ def test_callbacks_do_not_hear_of_an_error(open_app):
     assert app.ask(NEW, config) == ["sure?"]
     assert app.invoke(Command(resume="yes"), config) == {"log": ["yes"]}
     assert heard == []
+
+
+def test_what_an_error_handler_writes_counts_beside_what_had_finished_before(open_app):
+    def pay(state):
+        raise LookupError(interrupt("Pay?"))
+
+    graph = StateGraph(Log).add_node("pay", pay, error_handler=lambda state: {"log": ["handled"]})
+    graph.add_node("work", Works().node("work")).add_edge(START, "pay").add_edge(START, "work")
+    app = open_app(graph)
+    app.invoke(NEW)
+    assert app.invoke(Command(resume="no"))["log"] == ["handled", "work"]
