@@ -21,4 +21,7 @@ def _retries(policy: RetryPolicy, error: Exception) -> bool:
 
 def pause_before(policy: RetryPolicy, tries: int) -> float:
     """Seconds between the given try and the next one."""
-    return min(policy.max_interval, policy.initial_interval * policy.backoff_factor ** (tries - 1))
+    try:
+        return min(policy.max_interval, policy.initial_interval * float(policy.backoff_factor) ** (tries - 1))
+    except OverflowError:  # after a thousand tries, or so
+        return policy.max_interval if policy.initial_interval else 0.0
