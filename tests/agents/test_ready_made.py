@@ -274,6 +274,7 @@ def test_pauses_grow_up_to_a_limit():
     retry = ModelRetryMiddleware(initial_delay=1, backoff_factor=3, max_delay=5, jitter=False)
     assert [retry._pause(nth) for nth in range(3)] == [1, 3, 5]
     assert ModelRetryMiddleware(initial_delay=2, backoff_factor=0, jitter=False)._pause(7) == 2
+    assert ModelRetryMiddleware(backoff_factor=2.0, max_delay=9, jitter=False)._pause(100_000) == 9
     pauses = {ModelRetryMiddleware(initial_delay=4)._pause(0) for _ in range(50)}
     assert len(pauses) > 1
     assert all(3 <= pause <= 5 for pause in pauses)

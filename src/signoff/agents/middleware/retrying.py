@@ -6,9 +6,11 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
+from signoff._words.policies import RetryPolicy
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.checks import check_count, check_errors, check_number
 from signoff.agents.middleware.state import AgentState, ResponseT
+from signoff.engine.retrying import pause_before
 from signoff.errors import InvalidInput
 from signoff.steps import Steps
 from signoff.typing import ContextT
@@ -98,8 +100,8 @@ class Retrying(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
         return f"it was tried {times}, and failed with {type(error).__name__}: {error}"
 
     def _pause(self, retry: int) -> float:
-        pause = self.initial_delay * (self.backoff_factor**retry if self.backoff_factor else 1)
-        pause = min(pause, self.max_delay)
+        policy = RetryPolicy(self.initial_delay, self.backoff_factor or 1, self.max_delay)
+        pause = pause_before(policy, retry + 1)
         return pause * random.uniform(1 - _SPREAD, 1 + _SPREAD) if self.jitter else pause
 
 
