@@ -353,13 +353,21 @@ def test_what_is_more_than_an_error_ends_an_async_run(reason):
 
 
 def test_a_node_that_runs_too_long_is_cancelled_and_named():
+    ended = []
+
     async def slow(state):
-        await asyncio.Event().wait()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("slow")
+
+    async def program():
+        with pytest.raises(NodeTimeoutError, match="'slow'") as error:
+            await builder.compile().ainvoke({"log": []})
+        return error.value.kind, ended.copy()
 
     builder = StateGraph(State).add_node("slow", slow, timeout=0.01).add_edge(START, "slow")
-    with pytest.raises(NodeTimeoutError, match="'slow'") as error:
-        asyncio.run(builder.compile().ainvoke({"log": []}))
-    assert error.value.kind == "run"
+    assert asyncio.run(program()) == ("run", ["slow"])
 
 
 class Clock(asyncio.SelectorEventLoop):

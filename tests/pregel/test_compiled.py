@@ -335,8 +335,9 @@ def test_what_comes_from_the_cache_is_not_cached_anew_so_that_it_is_forgotten_in
 
     policy = CachePolicy(key_func=lambda state: 10**5000, ttl=60)  # a number may stand for an input, however long
     builder = StateGraph(State).add_node("work", lambda state: {"log": ["done"]}, cache_policy=policy)
-    app = builder.add_edge(START, "work").compile(cache=Noting())
-    assert [app.invoke({"log": []}) for _ in range(3)] == [{"log": ["done"]}] * 3
+    builder.add_node("after", lambda state: {"log": ["after"]}).add_edge(START, "work").add_edge("work", "after")
+    app = builder.compile(cache=Noting())
+    assert [app.invoke({"log": []}) for _ in range(3)] == [{"log": ["done", "after"]}] * 3
     assert stored == [60]
 
 
