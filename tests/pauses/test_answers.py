@@ -179,15 +179,6 @@ def test_what_is_refused_at_an_old_checkpoint_changes_nothing(open_app, is_over)
             assert (app.ids(), app.filed()) == (questions, filed)
 
 
-def test_what_is_told_at_an_old_checkpoint_is_part_of_the_branch_that_begins_there(open_app):
-    app = open_app(line(first=asking("first?"), second=asking("second?")))
-    app.invoke(NEW)
-    app.invoke(Command(resume=1))
-    old = next(one.config for one in app.history() if one.next == ("first",))
-    assert app.ask(Command(update={"log": ["told"]}), old) == ["first?"]
-    assert app.invoke(Command(resume=2))["log"] == ["told", 2]
-
-
 def test_a_question_that_a_node_raises_itself_is_filed_with_its_node_and_the_time(open_app):
     def ask(state):
         raise GraphInterrupt([Interrupt("sure?", id="by hand")])

@@ -1159,3 +1159,22 @@ def test_an_update_in_the_place_of_a_task_that_is_not_pending_or_of_another_node
         with pytest.raises(error, match=id):
             app.bulk_update_state([[StateUpdate({"log": ["by hand"]}, node, id)]])
     assert app.get_state() == before
+
+
+def test_an_answer_to_nothing_is_refused_too_where_a_person_has_moved_the_thread(open_app):
+    works = Works()
+    app = open_app(line(work=works.node("work"), ask=asking()))
+    app.update_state({"log": ["by hand"]}, as_node=START)
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume="yes"))
+    assert works.done == {}
+    assert app.ask(None) == ["sure?"]
+
+
+def test_what_is_told_at_an_old_checkpoint_is_part_of_the_branch_that_begins_there(open_app):
+    app = open_app(line(first=asking("first?"), second=asking("second?")))
+    app.invoke(NEW)
+    app.invoke(Command(resume=1))
+    old = next(one.config for one in app.history() if one.next == ("first",))
+    assert app.ask(Command(update={"log": ["told"]}), old) == ["first?"]
+    assert app.invoke(Command(resume=2))["log"] == ["told", 2]
