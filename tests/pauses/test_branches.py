@@ -545,3 +545,10 @@ def test_two_tasks_that_wait_in_one_graph_that_remembers_each_go_on_where_they_s
     for answer, question in zip("cd", order, strict=True):
         result = app.invoke(Command(resume={app.ids()[question.replace("first", "second")]: answer}))
     assert (result["log"][-4:], works.done["work"]) == (["a", "c", "b", "d"], 2)
+
+
+def test_a_stream_shows_each_step_of_the_branches_that_go_on(open_app):
+    works = Works()
+    app = open_app(two_branches(works), pause="branch")
+    shown = [values["log"] for values in app.stream(NEW, stream_mode="values") if "__interrupt__" not in values]
+    assert shown == [[], ["a"], ["a", "b"], ["a", "b", "c"]]

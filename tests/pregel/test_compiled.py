@@ -481,3 +481,10 @@ def test_a_conditional_edge_is_not_shown_where_a_command_leads():
     graph.add_conditional_edges("a", lambda state: seen.append({**state}) or END, [END])
     graph.compile().invoke({"log": []})
     assert seen == [{"log": ["led"]}]
+
+
+def test_a_deferred_node_waits_for_what_was_sent():
+    graph = StateGraph(State).add_node("each", lambda state: {"log": ["each"]})
+    graph.add_node("last", lambda state: {"log": ["last"]}, defer=True).add_edge(START, "last")
+    graph.add_conditional_edges(START, lambda state: [Send("each", state), Send("each", state)], ["each"])
+    assert graph.compile().invoke({"log": []}) == {"log": ["each", "each", "last"]}
