@@ -19,10 +19,11 @@ from signoff.cache.memory import InMemoryCache
 from signoff.channels import LastValue
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.config import RunnableConfig, get_config
-from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError, NeedsAsync
+from signoff.errors import GraphDrained, InvalidGraph, InvalidInput, InvalidUpdateError, NeedsAsync
 from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
 from signoff.pregel import ChannelWriteEntry, NodeBuilder, Pregel
+from signoff.runtime import RunControl
 from signoff.store.memory import InMemoryStore
 from signoff.types import CachePolicy, Command, Send, interrupt
 
@@ -488,3 +489,23 @@ def test_a_deferred_node_waits_for_what_was_sent():
     graph.add_node("last", lambda state: {"log": ["last"]}, defer=True).add_edge(START, "last")
     graph.add_conditional_edges(START, lambda state: [Send("each", state), Send("each", state)], ["each"])
     assert graph.compile().invoke({"log": []}) == {"log": ["each", "each", "last"]}
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_run_that_is_drained_before_it_begins_takes_its_input_and_runs_nothing(asks):
+    ran, control = [], RunControl()
+    control.request_drain("closing time")
+
+    def way(state):
+        ran.append("way")
+        return "a"
+
+    graph = StateGraph(State).add_node("a", lambda state: ran.append("a"))
+    app = (graph.add_conditional_edges(START, way, ["a"]) if asks else graph.add_edge(START, "a")).compile(
+        InMemorySaver()
+    )
+    with pytest.raises(GraphDrained, match="closing time"):
+        app.invoke({"log": ["given"]}, CONFIG, control=control)
+    assert ran == []
+    app.invoke(None, CONFIG)
+    assert (ran[-1], app.get_state(CONFIG).values) == ("a", {"log": ["given"]})
