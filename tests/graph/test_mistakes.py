@@ -152,6 +152,22 @@ class Awaited:
     __call__ = staticmethod(never_awaited)
 
 
+@pytest.mark.parametrize("amount", [-1, float("nan"), "1"])
+def test_an_amount_of_a_policy_that_is_none_is_refused_and_named(amount):
+    for name in ("initial_interval", "backoff_factor", "max_interval"):
+        with pytest.raises(InvalidGraph, match=f"{name} of a RetryPolicy must be 0 or more"):
+            graph(retry_policy=RetryPolicy(**{name: amount}))
+    with pytest.raises(InvalidGraph, match="max_attempts counts the first one"):
+        graph(retry_policy=RetryPolicy(max_attempts=amount))
+    with pytest.raises(InvalidGraph, match="ttl of a CachePolicy"):
+        graph(cache_policy=CachePolicy(ttl=amount))
+
+
+def test_an_update_as_a_node_that_is_not_there_names_those_that_are():
+    with pytest.raises(UnknownNode, match="'nodes', which the graph does not have. Its nodes are: 'node'"):
+        saved().update_state({"configurable": {"thread_id": "1"}}, {"log": ["x"]}, as_node="nodes")
+
+
 @pytest.mark.parametrize("function", [never_awaited, functools.partial(never_awaited, 1), Awaited()])
 def test_an_async_function_where_nobody_awaits_it_is_refused_at_once(function):
     class Merging(TypedDict):
