@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from signoff import _scope
+from signoff._annotations import refuse_async
 from signoff._words.questions import Interrupt, interrupt
 from signoff.bridge.threads import is_threaded
 from signoff.errors import InvalidInput, ReplayMismatch
@@ -80,6 +81,7 @@ def add_human_in_the_loop(
     An answer that does not fit is not lost and harms nothing: the question is asked again and says why.
     """
     inner = made_tool(tool)
+    refuse_async("description", description, InvalidInput)
     config = _checked_config(cast(Mapping[str, bool], interrupt_config or DEFAULT), inner.name)
     return AskingTool(
         name=inner.name,

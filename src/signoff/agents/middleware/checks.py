@@ -37,9 +37,10 @@ def check_text(name: str, value: Any) -> None:
 
 
 def check_function(name: str, value: Any) -> None:
-    """Refuse what can be called by nobody; None is no function to call."""
+    """Refuse what can be called by nobody, or is awaited by nobody; None is no function to call."""
     if value is not None and not callable(value):
         raise InvalidInput(f"{name} is {value!r}. Give a function.")
+    refuse_async(name, value, InvalidInput)
 
 
 def check_errors(name: str, value: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from typing_extensions import TypedDict
 
+from signoff._annotations import refuse_async
 from signoff.agents.middleware.checks import check_text
 from signoff.errors import InvalidInput, SignoffError
 
@@ -50,6 +51,7 @@ def detector_of(kind: str, given: Detector | str | None) -> Detector:
     """What finds a kind: a given function or pattern, or one that is known."""
     check_text("pii_type", kind)
     if callable(given):
+        refuse_async("detector", given, InvalidInput)
         return given
     if given is not None:
         check_text("detector", given)

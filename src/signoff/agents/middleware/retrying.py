@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
+from signoff._annotations import refuse_async
 from signoff._words.policies import RetryPolicy
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.checks import check_count, check_errors, check_number
@@ -61,6 +62,7 @@ class Retrying(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
             raise InvalidInput(
                 f'on_failure must be "continue", "error" or a function, not {on_failure!r}.{_meant(on_failure)}'
             )
+        refuse_async("on_failure", on_failure, InvalidInput)
         self.max_retries = max_retries
         self.retry_on = retry_on
         self.on_failure = on_failure

@@ -24,6 +24,7 @@ from signoff._elsewhere import tell_where
 from signoff.agents.elsewhere import PAGE, SUMMARIES
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.calling import internal_call
+from signoff.agents.middleware.checks import check_function
 from signoff.agents.middleware.model_retry import ModelRetryMiddleware
 from signoff.agents.middleware.retrying import aperforming, may_pass, performing
 from signoff.agents.middleware.sizes import (
@@ -101,6 +102,7 @@ class SummarizationMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, R
         **old: Never,
     ) -> None:
         refuse_old("SummarizationMiddleware()", old, meant=_MEANT)
+        check_function("token_counter", token_counter)
         self.model = as_model(model)
         self.trigger = trigger
         self.triggers = sizes_of(trigger, self.model)

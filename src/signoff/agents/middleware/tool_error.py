@@ -6,6 +6,7 @@ from typing import Any
 from langchain_core.tools import BaseTool
 
 from signoff.agents.middleware.base import AgentMiddleware, AsyncToolHandler, ToolCallRequest, ToolHandler
+from signoff.agents.middleware.checks import check_function
 from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.errors import InvalidInput, NeedsAsync
 from signoff.prebuilt.tool_errors import Content, error_message
@@ -37,6 +38,9 @@ class ToolErrorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respo
     ) -> None:
         if on_error is None and aon_error is None:
             raise InvalidInput("ToolErrorMiddleware needs a function: on_error, aon_error, or both.")
+        check_function("on_error", on_error)
+        if aon_error is not None and not callable(aon_error):
+            raise InvalidInput(f"aon_error is {aon_error!r}. Give an async function.")
         self.on_error = on_error
         self.aon_error = aon_error
         self._is_for = chooser(tools)

@@ -7,6 +7,7 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
+from signoff._annotations import refuse_async
 from signoff.agents.middleware.base import AgentMiddleware, AsyncModelHandler, ModelHandler, ModelRequest
 from signoff.agents.middleware.calling import unheard
 from signoff.agents.middleware.checks import check_count, check_text
@@ -61,6 +62,7 @@ class LLMToolSelectorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT,
                 f'on_parsing_failure is {on_parsing_failure!r}. It is "error", "none", "all", a list of tools, or a '
                 "function."
             )
+        refuse_async("on_parsing_failure", on_parsing_failure, InvalidInput)
         if not isinstance(model, str | Runnable | None):
             raise InvalidInput(f"The model is {model!r}. Give a chat model, or its name.")
         self.model = as_model(model)
