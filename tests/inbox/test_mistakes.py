@@ -119,9 +119,14 @@ def test_who_answers_is_a_text(app, inbox):
     assert [one.id for one in inbox.open()] == [question.id]
 
 
-def test_what_makes_the_input_is_a_function(app):
+def test_what_makes_the_input_is_a_function_that_need_not_be_awaited(app):
+    async def as_input(text):
+        return {"log": [text]}
+
     with pytest.raises(InvalidInput, match="as_input is {'log': \\[\\]}. Give a function"):
         converse(app, "hello", thread_id="order-4", as_input={"log": []})
+    with pytest.raises(InvalidInput, match="as_input is async"):
+        converse(app, "hello", thread_id="order-4", as_input=as_input)
     assert app.get_state(on("order-4")).values == {}
 
 

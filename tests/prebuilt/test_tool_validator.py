@@ -68,3 +68,11 @@ def test_what_is_checked_is_the_last_message_of_the_model(messages):
 def test_a_call_of_what_nobody_knows_is_refused_with_what_there_is():
     with pytest.raises(UnknownSchema, match="The model calls 'sing', and the node 'validation' knows only: 'Person'"):
         ValidationNode([Person]).invoke([calls(call("sing", "c1"))])
+
+
+def test_an_async_function_that_words_errors_is_refused_since_nobody_would_await_it():
+    async def worded(error, call, schema):
+        return "no"
+
+    with pytest.raises(InvalidInput, match="format_error is async"):
+        ValidationNode([Person], format_error=worded)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from signoff._annotations import refuse_async
 from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
@@ -52,6 +53,7 @@ class Message:
     def __post_init__(self) -> None:
         if self.as_input is not None and not callable(self.as_input):
             raise InvalidInput(f"as_input is {self.as_input!r}. Give a function that makes the input of a message.")
+        refuse_async("as_input", self.as_input, InvalidInput)
         if self.request == "":
             raise InvalidInput(
                 "request_id is empty, so that any two messages would be the same one. Give every request an id of its "

@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool, create_schema_from_function
 
+from signoff._annotations import refuse_async
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt._invoking import messages_of
 from signoff.prebuilt.argument_classes import is_model, json_of, made_of
@@ -38,6 +39,7 @@ class ValidationNode(Runnable[Any, Any]):
         name: str = "validation",
         tags: list[str] | None = None,
     ) -> None:
+        refuse_async("format_error", format_error, InvalidInput)
         self.name = name
         self.tags = tags
         self.schemas_by_name = dict(map(_named_schema, schemas))
