@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired
 
 import pytest
 from langchain_core.caches import InMemoryCache
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from pydantic import BaseModel
 
@@ -29,6 +29,7 @@ from signoff.agents.middleware import (
 )
 from signoff.agents.middleware.base import NotInThisWay, PrivateStateAttr
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
+from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.prebuilt.chat_history import IncompleteHistory
 from signoff.types import Command, Send
 
@@ -144,6 +145,15 @@ def test_a_hook_may_jump_to_the_end(hook, desk):
     result = create_agent(scripted(calls(LOOK)), desk.tools, middleware=[leave]).invoke(USER)
     assert result["messages"][-1].content == "left"
     assert leave.name == "leave"
+
+
+def test_a_hook_that_takes_all_messages_out_ends_the_run(desk):
+    @after_model
+    def forget(state: Any, runtime: Any) -> Any:
+        return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]}
+
+    result = create_agent(scripted(calls(LOOK)), desk.tools, middleware=[forget]).invoke(USER)
+    assert (result["messages"], desk.ran) == ([], [])
 
 
 def test_a_hook_may_jump_to_the_model(desk):

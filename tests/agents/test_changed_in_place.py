@@ -7,10 +7,13 @@ from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, Tool
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, after_agent, after_model, before_model
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.types import Command, Overwrite
 
 from .desk import APPROVE, PAY, USER, WATCHED, Desk, calls, decide, results, scripted
+
+CONFIG: Any = {"configurable": {"thread_id": "1"}}
 
 
 def agent_with(hook: Any, model: Any, tools: Any = (), **options: Any) -> Any:
@@ -33,6 +36,17 @@ def test_what_a_hook_puts_in_place_of_words_is_what_the_thread_has(open_in_all_w
     assert texts(app.get_state().values)[-1] == "I cannot say that."
     app.invoke(USER)
     assert model.seen[-1][1].text == "I cannot say that."
+
+
+def test_what_a_hook_puts_into_a_block_of_content_is_what_the_thread_has():
+    @after_model
+    def guard(state: Any, runtime: Any) -> None:
+        state["messages"][-1].content[0]["text"] = "I cannot say that."
+
+    said = AIMessage([{"type": "text", "text": "bad words"}])
+    app = create_agent(scripted(said), middleware=[guard], checkpointer=InMemorySaver())
+    app.invoke(USER, CONFIG)
+    assert texts(app.get_state(CONFIG).values)[-1] == "I cannot say that."
 
 
 def test_the_call_that_was_made_is_the_one_in_the_transcript(open_in_all_ways, desk: Desk):

@@ -333,6 +333,24 @@ def test_a_call_that_waits_beside_a_question_does_not_run_by_a_rule_that_has_end
     assert sorted(desk.ran) == ["mail bo", "pay 5 ana"]
 
 
+def test_a_no_holds_while_another_call_is_asked_about_though_its_preview_shows_something_else(open_agent, desk):
+    clock, left = Clock(), ["10 left", "0 left"]
+    settings: Any = {"pay": {"preview": lambda request: left[0]}, "mail": True}
+    rule = Rule(tool="mail", until=NOW + timedelta(hours=1))
+
+    def make(saver: Any) -> Any:
+        watch = HumanInTheLoopMiddleware(settings, rules=[rule], clock=clock)
+        return create_agent(scripted(PAY_AND_MAIL), desk.tools, middleware=[watch], checkpointer=saver)
+
+    app = open_agent(make)
+    assert asked_about(app.invoke(USER)) == ["pay"]
+    clock.now += timedelta(hours=1)
+    assert asked_about(app.invoke(Command(resume=decide(reject())))) == ["mail"]
+    left.pop(0)
+    assert "__interrupt__" not in app.invoke(Command(resume=decide(APPROVE)))
+    assert desk.ran == ["mail bo"]
+
+
 def test_a_call_that_waits_beside_a_question_runs_by_its_rule_if_that_stands(open_agent, desk):
     clock = Clock()
     rule = Rule(tool="pay", until=NOW + timedelta(hours=1), name="today")

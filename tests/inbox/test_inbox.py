@@ -466,6 +466,13 @@ def test_the_history_of_a_thread_that_went_back_to_its_input_names_no_node(work)
     assert told(saver)[-3:] == [("forked", ""), ("ran", "prepare"), ("asked", "review")]
 
 
+@pytest.mark.parametrize(("written", "shown"), [({"sum": 3}, {"sum": 3}), ([3], {"value": [3]})])
+def test_the_history_shows_a_state_without_keys(written, shown):
+    graph = StateGraph(type(written)).add_node("add", lambda state: written).add_edge(START, "add")
+    graph.compile(saver := InMemorySaver()).invoke(type(written)(), on("a"))
+    assert [event.value for event in Inbox(saver).history("a") if event.path == "add"] == [shown]
+
+
 def test_the_history_names_the_questions_that_new_input_dropped(desk, work):
     ask(desk, transfers(work), "a")
     question = desk.open()[0]

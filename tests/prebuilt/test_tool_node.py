@@ -382,6 +382,20 @@ def test_a_command_with_two_tool_messages_for_its_call_is_refused():
         ToolNode([rename]).invoke({"messages": [calls(call("rename"))]})
 
 
+def test_a_list_may_have_a_command_for_the_parent_that_tells_it_of_another_call():
+    parent = Command(update={"messages": [told("c0")]}, graph=Command.PARENT, goto="other")
+
+    @tool
+    def rename() -> Any:
+        """Rename."""
+        return [told("c1"), parent]
+
+    own, handed = ToolNode([rename]).invoke({"messages": [calls(call("rename", "c1"))]})
+    assert [message.tool_call_id for message in own["messages"]] == ["c1"]
+    assert (handed.graph, handed.goto) == (Command.PARENT, "other")
+    assert [message.tool_call_id for message in handed.update["messages"]] == ["c0"]
+
+
 def test_a_command_may_change_earlier_tool_messages_or_begin_a_new_conversation(call_it):
     """Old results are shortened in their place; a conversation that goes to another agent is handed over whole."""
     earlier = [calls(call("look", "c0")), ToolMessage("long", tool_call_id="c0", id="t0")]
