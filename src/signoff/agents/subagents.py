@@ -110,7 +110,7 @@ def _ended(agent: Any, result: Any, name: str, runtime: ToolRuntime) -> Any:
     message = ToolMessage(_answer(result), tool_call_id=runtime.tool_call_id)
     files = _changed_files(agent, runtime.state.get("files") or {}, result.get("files"))
     # Not from its messages, in which anything may stand: only the gate of an agent writes rules into its state.
-    made = (result.get("approval_rules") if telling_rules(agent) else None) or {}
+    made = result.get("approval_rules") if telling_rules(agent) else None
     more = {"files": files, "approval_rules": made}
     return Command(update={**{key: value for key, value in more.items() if value}, "messages": [message]})
 

@@ -20,7 +20,7 @@ from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.injection import injections_of
 from signoff.prebuilt.tool_errors import listed
-from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
+from signoff.prebuilt.toolbox import argument_defaults, call_schema, made_tool, takes_others
 from signoff.prebuilt.ways_of_tools import way_to
 
 __all__ = ["ActionRequest", "HumanInterrupt", "HumanInterruptConfig", "HumanResponse", "add_human_in_the_loop"]
@@ -171,7 +171,7 @@ class AskingTool(BaseTool):
 
     def _is_dropped(self, name: str, given: dict[str, Any], taken: Any, tool_call_id: str | None) -> bool:
         """Whether the tool gets the same without an argument: who sees it would approve something else."""
-        if name in argument_names(self.tool):
+        if name in argument_defaults(self.tool):
             return False
         rest = {other: value for other, value in given.items() if other != name}
         try:
@@ -230,7 +230,7 @@ class AskingTool(BaseTool):
                 f"an edit cannot turn {self.name!r} into {args['action']!r}. Respond in words instead."
             )
         told = {name: value for name, value in edited.items() if name not in self._injected}
-        known = {*argument_names(self.tool), *shown}
+        known = {*argument_defaults(self.tool), *shown}
         if (unknown := set(told) - known) and not takes_others(self.tool):
             raise _NotUnderstood(f"the tool has no argument {', '.join(map(repr, sorted(unknown)))}.")
         try:

@@ -13,7 +13,6 @@ from signoff.prebuilt.injection import function_of
 
 __all__ = [
     "argument_defaults",
-    "argument_names",
     "by_name",
     "call_schema",
     "check_list",
@@ -81,11 +80,6 @@ ONE_TEXT = {
     "additionalProperties": True,
 }
 """What a tool of the oldest kind takes: one argument, whatever its name."""
-
-
-def argument_names(tool: BaseTool) -> list[str]:
-    """The arguments that the model is told of, sorted."""
-    return sorted(argument_defaults(tool))
 
 
 def argument_defaults(tool: BaseTool) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def check_function(name: str, value: Any) -> None:
 
 def check_errors(name: str, value: Any) -> None:
     """Refuse what tells no errors from others: exception classes do, and functions."""
-    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    listed = value if isinstance(value, Sequence) else ()
     are_classes = all(isinstance(one, type) and issubclass(one, BaseException) for one in listed)
     if not (callable(value) or (listed and are_classes)):
         raise InvalidInput(f"{name} is {value!r}. Give a tuple of exception classes, or a function of an error.")
