@@ -63,6 +63,7 @@ def test_what_is_open_over_all_threads_is_listed_oldest_first(desk, work):
         ({"older_than": timedelta(0)}, ["a", "b", "c"]),
         ({"older_than": timedelta(days=1)}, []),
         ({"newer_than": timedelta(days=1)}, ["a", "b", "c"]),
+        ({"newer_than": timedelta(0)}, []),
         ({"namespace": ""}, ["a", "b", "c"]),
         ({"namespace": "review"}, ["d"]),
         ({"node": "manager"}, ["d"]),
