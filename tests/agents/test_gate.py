@@ -408,6 +408,20 @@ def test_a_call_of_a_tool_that_a_wrapper_brings_is_asked_about_once(open_with_le
     assert desk.ran == ["pay 5 ana"]
 
 
+def test_nobody_is_asked_about_a_call_of_a_tool_that_a_wrapper_brings_if_another_would_refuse_it(open_agent, desk):
+    pay, *others = desk.tools
+    layers: list[Any] = [HumanInTheLoopMiddleware({"pay": True}, interrupt_mode="per_call"), Lending(pay)]
+
+    def make(saver: Any) -> Any:
+        return create_agent(scripted(calls(PAY)), others, middleware=layers, checkpointer=saver)
+
+    app = open_agent(make)
+    layers.append(OnlySync() if app.is_async else OnlyAsync())
+    with pytest.raises(NotInThisWay, match="wrap_tool_call"):
+        app.invoke(USER)
+    assert app.questions() == []
+
+
 @pytest.mark.parametrize("mode", ["batched", "per_call"])
 def test_a_call_of_a_tool_that_a_wrapper_brings_may_be_changed(open_with_lent_tool, desk, mode):
     app = open_with_lent_tool(mode)
