@@ -4,7 +4,7 @@ from asyncio import sleep
 from typing import Any
 
 import pytest
-from langchain_core.tools import StructuredTool, Tool
+from langchain_core.tools import BaseTool, StructuredTool, Tool
 from pydantic import BaseModel, Field
 from pydantic import v1 as old
 
@@ -626,3 +626,20 @@ def test_calls_that_were_written_into_the_state_with_one_id_are_refused_before_a
     with pytest.raises(InvalidInput, match="Several calls have the id 'c1'"):
         app.invoke(None)
     assert desk.ran == []
+
+
+def test_a_tool_of_its_own_class_says_its_arguments_by_its_method():
+    class Pay(BaseTool):
+        name: str = "pay"
+        description: str = "Pay somebody."
+
+        def _run(self, amount: int, to: str = "ana") -> str:
+            return f"paid {amount} to {to}"
+
+    model = scripted(calls(call("pay", "c1", amount="five"), call("pay", "c2", amount=5)))
+    app = create_agent(model, [Pay()], interrupt_on={"pay": True}, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    (question,) = app.invoke(USER, config)["__interrupt__"]
+    (review,) = question.value["review_configs"]
+    assert review["args_schema"]["properties"].keys() == {"amount", "to"}
+    assert results(app.invoke(Command(resume=decide(APPROVE)), config))["c2"] == "paid 5 to ana"

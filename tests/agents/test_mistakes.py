@@ -554,7 +554,6 @@ def test_a_second_watch_is_refused_whatever_it_is_called(make, second):
         (lambda: PIIMiddleware(["email"]), "pii_type"),
         (lambda: PIIMiddleware("email", detector=7), "detector"),
         (lambda: PIIMiddleware("email", detector=asyncio.sleep), "detector is async"),
-        (lambda: HumanInTheLoopMiddleware({"pay": ["approve"]}), r"interrupt_on\['pay'\]"),
         (lambda: ToolNode([pay], handle_tool_errors=asyncio.sleep), "handle_tool_errors is async"),
         (lambda: add_human_in_the_loop(pay, description=asyncio.sleep), "description is async"),
         (lambda: TodoListMiddleware(system_prompt=None), "system_prompt"),

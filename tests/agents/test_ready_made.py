@@ -678,6 +678,15 @@ def test_a_choice_that_is_none_is_asked_for_again(open_agent, desk, names):
     assert len(chooser.seen) == 3
 
 
+def test_nobody_chooses_where_there_is_no_choice_or_nobody_has_said_anything(desk):
+    names = [tool.name for tool in desk.tools]
+    for always, said in ((names, USER), ([], {"messages": [AIMessage("hello")]})):
+        chooser = scripted(structured={"tools": []})
+        select = LLMToolSelectorMiddleware(model=chooser, always_include=always)
+        create_agent(model := scripted("ok", "ok"), desk.tools, middleware=[select]).invoke(said)
+        assert (chooser.seen, model.bound[-1]["tools"]) == ([], names)
+
+
 class Chooser(GenericFakeChatModel):
     """Says what it chooses, word by word."""
 

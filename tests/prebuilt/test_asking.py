@@ -200,6 +200,13 @@ class Booking(BaseTool):
         return f"{hotel} {more}"
 
 
+def test_a_tool_that_asks_is_otherwise_the_tool_that_it_asks_about():
+    given = Booking(tags=["travel"], metadata={"cost": "high"}, extras={"defer": True}, return_direct=True)
+    asking = add_human_in_the_loop(given)
+    kept = ("name", "description", "tags", "metadata", "extras", "return_direct", "response_format")
+    assert [getattr(asking, one) for one in kept] == [getattr(given, one) for one in kept]
+
+
 def booking(args_schema: Any) -> Any:
     def book_hotel(hotel: str, **more: Any) -> str:
         """Book a hotel."""

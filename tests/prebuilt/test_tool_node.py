@@ -396,6 +396,22 @@ def test_a_list_may_have_a_command_for_the_parent_that_tells_it_of_another_call(
     assert [message.tool_call_id for message in handed.update["messages"]] == ["c0"]
 
 
+def test_beside_a_command_a_message_for_a_list_of_messages_is_in_a_list():
+    @tool
+    def rename() -> Any:
+        """Rename."""
+        return Command(update=[told("c1")])
+
+    @tool
+    def look() -> str:
+        """Look."""
+        return "found"
+
+    renamed, looked = ToolNode([rename, look]).invoke([calls(call("rename", "c1"), call("look", "c2"))])
+    assert [message.tool_call_id for message in renamed.update] == ["c1"]
+    assert [message.tool_call_id for message in looked] == ["c2"]
+
+
 def test_a_command_may_change_earlier_tool_messages_or_begin_a_new_conversation(call_it):
     """Old results are shortened in their place; a conversation that goes to another agent is handed over whole."""
     earlier = [calls(call("look", "c0")), ToolMessage("long", tool_call_id="c0", id="t0")]

@@ -172,6 +172,20 @@ def test_the_same_call_twice_is_two_calls(open_desk, desk):
     assert sorted(desk.ran) == ["charge 5", "charge 5", "ok True"]
 
 
+def test_calls_of_one_id_have_results_of_their_own_though_a_wrapper_asks_when_they_were_made(desk):
+    def asking(request: Any, execute: Any) -> Any:
+        result = execute(request)
+        return interrupt(request.tool_call["args"]["amount"]) and result
+
+    node = ToolNode(desk.tools, wrap_tool_call=asking)
+    app = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile(InMemorySaver())
+    twice = calls(call("charge", "c1", amount=5), call("charge", "c1", amount=7))
+    asked = app.invoke({"messages": [twice]}, CONFIG)["__interrupt__"]
+    result = app.invoke(Command(resume={question.id: True for question in asked}), CONFIG)
+    assert contents(result) == ["charged 5", "charged 7"]
+    assert sorted(desk.ran) == ["charge 5", "charge 7"]
+
+
 def test_a_call_that_is_under_way_is_not_made_again_by_a_caller_who_goes_to_the_tools(open_desk, desk):
     app = open_desk(call("charge", "c1", amount=5), call("ask", "c2", what="ok"))
     (asked,) = app.invoke(USER)["__interrupt__"]
