@@ -17,6 +17,7 @@ from signoff.agents.middleware import (
     after_agent,
     before_model,
     hook_config,
+    wrap_tool_call,
 )
 from signoff.agents.middleware.base import NotInThisWay
 from signoff.agents.versions import version_of
@@ -406,6 +407,22 @@ def test_a_call_of_a_tool_that_a_wrapper_brings_is_asked_about_once(open_with_le
     app.invoke(USER)
     assert "__interrupt__" not in app.invoke(Command(resume=with_answer(mode)))
     assert desk.ran == ["pay 5 ana"]
+
+
+def test_a_wrapper_may_stand_in_for_an_async_tool_in_a_sync_run():
+    @tool
+    async def pay(amount: int, to: str) -> str:
+        """Pay somebody."""
+        raise AssertionError("it is not called")
+
+    @wrap_tool_call
+    def stand_in(request: Any, handler: Any) -> Any:
+        return ToolMessage("noted", tool_call_id=request.tool_call["id"])
+
+    layers = [HumanInTheLoopMiddleware({"pay": True}), stand_in]
+    app = create_agent(scripted(calls(PAY)), [pay], middleware=layers, checkpointer=InMemorySaver())
+    app.invoke(USER, CONFIG)
+    assert results(app.invoke(Command(resume=decide(APPROVE)), CONFIG)) == {"c1": "noted"}
 
 
 def test_nobody_is_asked_about_a_call_of_a_tool_that_a_wrapper_brings_if_another_would_refuse_it(open_agent, desk):
@@ -910,6 +927,25 @@ def test_what_was_approved_and_would_still_do_the_same_after_a_failure_is_not_as
     audit.is_away = False
     assert "__interrupt__" not in app.invoke(None)
     assert sorted(desk.ran) == ["mail bo", "pay 5 ana"]
+
+
+def test_a_lone_call_that_was_approved_and_would_do_something_else_after_a_failure_is_asked_about_again(
+    open_agent, desk
+):
+    audit, account = Failing(), Balance()
+
+    def make(saver: Any) -> Any:
+        watch = HumanInTheLoopMiddleware({"pay": {"preview": lambda request: f"{account.left} left"}})
+        return create_agent(scripted(calls(PAY)), desk.tools, middleware=[watch, audit], checkpointer=saver)
+
+    app = open_agent(make)
+    app.invoke(USER)
+    failed(app, APPROVE)
+    account.left, audit.is_away = "0", False
+    assert asks_about(app.invoke(None)) == [("pay", PAY["args"])]
+    assert desk.ran == []
+    app.invoke(Command(resume=decide(APPROVE)))
+    assert desk.ran == ["pay 5 ana"]
 
 
 def test_what_was_rejected_stays_so_whatever_it_would_do_after_a_failure(open_audited, desk):

@@ -78,6 +78,12 @@ def test_an_answer_in_a_form_that_middleware_has_asked_for_is_none_of_the_next_t
     assert (result["structured_response"], result["messages"][-1].text) == (None, "looked")
 
 
+def test_forms_are_called_by_their_titles_and_those_without_by_their_places():
+    text, number = ({"type": "object", "properties": {kind: {"type": kind}}} for kind in ("string", "number"))
+    both = ToolStrategy({"oneOf": [{"title": "words", **text}, number]})
+    assert [spec.name for spec in both.schema_specs] == ["words", "response_2"]
+
+
 def test_an_agent_that_answers_in_no_form_any_more_forgets_what_an_earlier_version_of_it_has_answered():
     saver = InMemorySaver()
     before = create_agent(scripted(calls(call("Answer", "c1", text="yes"))), response_format=Answer, checkpointer=saver)

@@ -105,7 +105,7 @@ class Pair(NamedTuple):
 
 class Renamed(BaseModel):
     amount: int = Field(validation_alias="theAmount")
-    note: str = Field("", validation_alias=AliasChoices("theNote", "note"), serialization_alias="noteSaid")
+    note: str = Field("", validation_alias=AliasChoices("theNote", "said"), serialization_alias="noteSaid")
 
 
 class Renaming(BaseModel, extra="allow"):

@@ -396,6 +396,17 @@ def test_a_list_may_have_a_command_for_the_parent_that_tells_it_of_another_call(
     assert [message.tool_call_id for message in handed.update["messages"]] == ["c0"]
 
 
+@pytest.mark.parametrize(("given", "name"), [(None, "rename"), ("registry", "registry")])
+def test_a_message_in_a_command_has_the_name_of_its_tool_if_it_has_none(given, name):
+    @tool
+    def rename() -> Any:
+        """Rename."""
+        return Command(update={"messages": [ToolMessage("ok", tool_call_id="c1", name=given)]})
+
+    (command,) = ToolNode([rename]).invoke({"messages": [calls(call("rename", "c1"))]})
+    assert command.update["messages"][0].name == name
+
+
 def test_beside_a_command_a_message_for_a_list_of_messages_is_in_a_list():
     @tool
     def rename() -> Any:
