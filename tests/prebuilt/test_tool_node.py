@@ -396,6 +396,16 @@ def test_a_list_may_have_a_command_for_the_parent_that_tells_it_of_another_call(
     assert [message.tool_call_id for message in handed.update["messages"]] == ["c0"]
 
 
+def test_a_command_may_say_something_beside_its_tool_message():
+    @tool
+    def rename() -> Any:
+        """Rename."""
+        return Command(update={"messages": [told("c1"), ("user", "And now the next one.")]})
+
+    (command,) = ToolNode([rename]).invoke({"messages": [calls(call("rename", "c1"))]})
+    assert [message.type for message in command.update["messages"]] == ["tool", "human"]
+
+
 @pytest.mark.parametrize(("given", "name"), [(None, "rename"), ("registry", "registry")])
 def test_a_message_in_a_command_has_the_name_of_its_tool_if_it_has_none(given, name):
     @tool
