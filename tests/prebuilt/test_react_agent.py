@@ -58,6 +58,17 @@ def test_an_agent_with_a_pydantic_state_is_kept(open_agent, version):
     assert [message.type for message in values["messages"]] == ["human", "ai", "tool", "tool", "ai"]
 
 
+def test_a_prompt_may_say_what_else_is_in_the_state():
+    class State(AgentState):
+        user: str
+
+    app = create_react_agent(
+        model := scripted("ok"), [add], prompt=lambda state: f"This is {state['user']}.", state_schema=State
+    )
+    app.invoke({**USER, "user": "ana"})
+    assert model.seen[0][0].content == "This is ana."
+
+
 def test_a_pydantic_state_has_hooks(call_it):
     def shorten(state: Pydantic) -> Any:
         return {"llm_input_messages": state.messages[-1:]}

@@ -396,6 +396,24 @@ def test_a_list_may_have_a_command_for_the_parent_that_tells_it_of_another_call(
     assert [message.tool_call_id for message in handed.update["messages"]] == ["c0"]
 
 
+@pytest.mark.parametrize(("is_given", "by"), [(False, "sync"), (True, "async")])
+def test_outside_of_a_run_an_async_call_has_the_async_wrapper_if_there_is_one_and_else_the_other(is_given, by):
+    @tool
+    def rename() -> str:
+        """Rename."""
+        return "renamed"
+
+    def wrap(request: Any, execute: Any) -> Any:
+        return execute(request).model_copy(update={"content": "sync"})
+
+    async def awrap(request: Any, execute: Any) -> Any:
+        return (await execute(request)).model_copy(update={"content": "async"})
+
+    node = ToolNode([rename], wrap_tool_call=wrap, awrap_tool_call=awrap if is_given else None)
+    (message,) = asyncio.run(node.ainvoke([calls(call("rename", "c1"))]))
+    assert message.content == by
+
+
 def test_a_command_may_say_something_beside_its_tool_message():
     @tool
     def rename() -> Any:
