@@ -134,3 +134,10 @@ def test_a_model_that_cannot_be_told_of_tools_is_told_of_the_form_alone(call_it)
     assert "response_format" in model.heard[0]
     with pytest.raises(InvalidInput, match=r"Unbound cannot be told of tools: it has no bind_tools\(\)"):
         call_it(create_agent(model, [look]), USER)
+
+
+@pytest.mark.parametrize("search", [{"type": "web_search"}, {"type": "web_search_20250305", "name": "web_search"}])
+def test_a_model_may_have_the_very_tools_of_the_agent_bound_and_among_them_those_of_its_provider(search):
+    own = {"type": "function", "function": {"name": "look"}}
+    model = ScriptedModel(script=[AIMessage("done")]).bind(tools=[own, search])
+    assert create_react_agent(model, [look, search]).invoke(USER)["messages"][-1].text == "done"

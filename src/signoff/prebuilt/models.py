@@ -1,6 +1,6 @@
 """Models as an agent takes them: a chat model, its name, a runnable around one, or a function that chooses one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -146,18 +146,21 @@ def needs_tools(model: Any, tools: Sequence[Any]) -> bool:
         model = next((step for step in model.steps if _has_model(step)), model)
     if not tools or not isinstance(model, RunnableBinding) or "tools" not in model.kwargs:
         return bool(tools)
-    bound = {_bound_name(tool) for tool in model.kwargs["tools"]} - {None}
-    wanted = {tool.name for tool in tools if not isinstance(tool, dict)}
+    bound, wanted = _names(model.kwargs["tools"]), _names(tools)
     if bound != wanted or len(model.kwargs["tools"]) != len(tools):
         raise InvalidInput(
-            f"The model has the tools {sorted(map(str, bound))} bound, and the agent has {sorted(wanted)}. Bind the "
+            f"The model has the tools {sorted(bound)} bound, and the agent has {sorted(wanted)}. Bind the "
             "same ones, or none: the agent binds its tools itself."
         )
     return False
 
 
-def _bound_name(tool: Any) -> str | None:
-    """The name of a tool in the form of a provider: OpenAI's, Anthropic's, or Bedrock's."""
+def _names(tools: Iterable[Any]) -> set[str]:
+    return {name for tool in tools if (name := _name_of(tool)) is not None}
+
+
+def _name_of(tool: Any) -> str | None:
+    """The name of a tool, be it in the form of a provider: OpenAI's, Anthropic's, or Bedrock's."""
     if not isinstance(tool, dict):
         return getattr(tool, "name", None)
     for part in (tool.get("function"), tool.get("toolSpec"), tool):
