@@ -84,13 +84,6 @@ def test_forms_are_called_by_their_titles_and_those_without_by_their_places():
     assert [spec.name for spec in both.schema_specs] == ["words", "response_2"]
 
 
-def test_an_agent_that_answers_in_no_form_any_more_forgets_what_an_earlier_version_of_it_has_answered():
-    saver = InMemorySaver()
-    before = create_agent(scripted(calls(call("Answer", "c1", text="yes"))), response_format=Answer, checkpointer=saver)
-    assert before.invoke(USER, CONFIG)["structured_response"] == Answer(text="yes")
-    assert create_agent(scripted("plain"), checkpointer=saver).invoke(USER, CONFIG)["structured_response"] is None
-
-
 @pytest.mark.parametrize("form", [Answer, AutoStrategy(Answer), {"title": "Answer", **Answer.model_json_schema()}])
 def test_middleware_may_ask_for_a_bare_form(form):
     @wrap_model_call

@@ -107,7 +107,8 @@ class TurnNode(Runnable[Any, Any]):
 
     def _may_answer(self, state: Any) -> bool:
         """Whether turns answer in a form, so that what an earlier one has answered is forgotten."""
-        return self.turn.response_format is not None or state.get("structured_response") is not None
+        is_answered = bool(self.turn.middleware) and state.get("structured_response") is not None
+        return is_answered or self.turn.response_format is not None
 
 
 def _said_anew(result: Any, messages: Sequence[Any]) -> list[Any]:
