@@ -34,8 +34,8 @@ def prefix(url: str) -> Iterator[str]:
     name = f"signoff-test-{uuid.uuid4().hex[:16]}"
     yield name
     with redis.Redis.from_url(url) as client:
-        for key in client.scan_iter(match=f"*{name}*", count=1000):
-            client.unlink(key)
+        if keys := list(client.scan_iter(match=f"*{name}*", count=1000)):
+            client.unlink(*keys)
 
 
 class RedisServer(OwnServer):
