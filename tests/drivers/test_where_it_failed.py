@@ -96,6 +96,19 @@ def test_however_often_it_is_tried_it_is_said_once(is_async):
 
 
 @WAYS
+def test_notes_of_others_stay(is_async):
+    error = ValueError("no")
+    error.add_note("In 'orders.csv', line 7.")
+
+    def fail(state):
+        raise error
+
+    _, notes = noted(graph_of(fail, "pay").compile(), is_async)
+    assert notes[0] == "In 'orders.csv', line 7."
+    assert notes[1].startswith("In 'pay' (task ")
+
+
+@WAYS
 def test_an_error_that_takes_no_notes_comes_as_it_is(is_async):
     def refuse(state):
         raise Refused(3)
