@@ -14,7 +14,7 @@ from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.log.keeping import keep_newest
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.checkpoint.redis import RedisSaver, index, names, writing
-from signoff.checkpoint.redis.scripts import COPY, DELETE
+from signoff.checkpoint.redis.scripts import COPY, CROSS_OUT_ASKED, DELETE
 from signoff.constants import ERROR
 from signoff.errors import InvalidInput, LeaseLost, SaverUnavailable, Undecodable
 from signoff.graph import START, StateGraph
@@ -192,6 +192,10 @@ def test_a_question_is_crossed_out_when_it_is_closed(saver, listed):
         ask(saver, id, T)
     close(saver, "1", T)
     assert listed() == (1, 2)
+    trips, perform = [], saver._connection.perform
+    saver._connection.perform = lambda effect: trips.append(effect) or perform(effect)
+    close(saver, "1", T)
+    assert [trip for trip in trips if getattr(trip, "script", None) is CROSS_OUT_ASKED] == [], "it is closed already"
     saver.store(saver.prepare([Commit(after(), filing=Filing(closed=None))]))
     assert listed() == (1, 0)
 

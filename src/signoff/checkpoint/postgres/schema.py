@@ -77,6 +77,7 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (thread_id, digest)
     )
     """,
+    # ended: who had the thread last. Whoever asks again whether that was stored hears of it, and nobody else.
     """
     CREATE TABLE signoff_threads (
         thread_id TEXT COLLATE "C" PRIMARY KEY,

@@ -13,7 +13,7 @@ from signoff._redis.effects import Ask, Run, asked
 from signoff.checkpoint.places import reading_of
 from signoff.checkpoint.questions import Wanted
 from signoff.checkpoint.redis import scripts
-from signoff.checkpoint.redis.names import GRACE_S, Names, by_id, by_time, of_id, parts_of_member, span_of
+from signoff.checkpoint.redis.names import GRACE_S, QUESTIONS, Names, by_id, by_time, of_id, parts_of_member, span_of
 from signoff.checkpoint.redis.rows import asked_of
 from signoff.errors import SaverUnavailable, Undecodable
 from signoff.steps import Steps
@@ -49,17 +49,20 @@ def _cross_out(names: Names, questions: Iterable[tuple[str, str, bytes]]) -> Ste
 
 def find(names: Names, wanted: Wanted) -> Steps[list[Sequence[Any]]]:
     """The open questions that are wanted, oldest first; behind each its thread."""
-    found: list[Sequence[Any]] = []
     if wanted.thread_id is not None:
         found = yield from _in_thread(names, wanted.thread_id, wanted.id)
-        found.sort(key=lambda one: (one[4], one[0]))
     elif wanted.id is not None:
-        members = yield Ask(("ZRANGEBYLEX", names.asked, *_all_of(of_id(wanted.id))))
-        found = yield from _open(names, members)
-        found.sort(key=lambda one: (one[4], one[0]))
+        found = yield from _by_id(names, wanted.id)
     else:
         found = yield from _from_the_oldest_on(names, wanted)
+    found.sort(key=lambda one: (one[4], one[0]))
     return list(islice(_fitting(found, wanted), wanted.limit))
+
+
+def _by_id(names: Names, id: str) -> Steps[list[Sequence[Any]]]:
+    begin = of_id(id)
+    members = yield Ask(("ZRANGEBYLEX", names.asked, b"[" + begin, b"(" + begin + b"\xff"))
+    return (yield from _open(names, members))
 
 
 def _from_the_oldest_on(names: Names, wanted: Wanted) -> Steps[list[Sequence[Any]]]:
@@ -114,7 +117,7 @@ def _fitting(questions: Iterable[Sequence[Any]], wanted: Wanted) -> Iterator[Seq
 
 
 def _questions_of(names: Names, thread_id: str) -> bytes:
-    return names.of_thread(thread_id)[4]
+    return names.of_thread(thread_id)[QUESTIONS]
 
 
 def _field(id: str) -> bytes:
@@ -123,7 +126,3 @@ def _field(id: str) -> bytes:
 
 def _text(id: bytes) -> str:
     return id.decode("utf-8", "surrogatepass")
-
-
-def _all_of(beginning: bytes) -> tuple[bytes, bytes]:
-    return b"[" + beginning, b"(" + beginning + b"\xff"

@@ -12,15 +12,12 @@ from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection, reading_of
 from signoff.checkpoint.questions import Wanted
 from signoff.checkpoint.redis import index, scripts, tidying, writing
-from signoff.checkpoint.redis.names import GRACE_S, Names, field_of, parts_of_field
+from signoff.checkpoint.redis.names import GRACE_S, HEAD, QUESTIONS, ROWS, Names, field_of, parts_of_field
 from signoff.checkpoint.redis.rows import pairs_of, row_of, run_id_of, standing_of, writes_in
 from signoff.errors import Undecodable
 from signoff.steps import Steps
 
 __all__ = ["RedisKeys"]
-
-_HEAD, _ROWS, _QUESTIONS = 0, 1, 4
-"""Which of the keys of a thread has what."""
 
 
 class RedisKeys:
@@ -99,9 +96,7 @@ class RedisKeys:
     ) -> Steps[list[Key]]:
         found: list[Key] = []
         threads = yield from self._threads(selection.thread_id)
-        for thread_id, fields in (
-            yield from self._of_each(threads, "HKEYS" if is_wanted is None else "HGETALL", _ROWS)
-        ):
+        for thread_id, fields in (yield from self._of_each(threads, "HKEYS" if is_wanted is None else "HGETALL", ROWS)):
             rows: dict[bytes, Any] = pairs_of(fields) if is_wanted is not None else dict.fromkeys(fields)
             with reading_of(thread_id):
                 for field, row in rows.items():
@@ -140,7 +135,7 @@ class RedisKeys:
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
         found = []
-        for thread_id, rows in (yield from self._of_each((yield from self._threads(None)), "HVALS", _ROWS)):
+        for thread_id, rows in (yield from self._of_each((yield from self._threads(None)), "HVALS", ROWS)):
             with reading_of(thread_id):
                 if any(run_id_of(row) in run_ids for row in rows):
                     found.append(thread_id)
@@ -149,9 +144,9 @@ class RedisKeys:
     def threads(self) -> Steps[list[ThreadSize]]:
         found = []
         threads = yield from self._threads(None)
-        waiting = dict((yield from self._of_each(threads, "HLEN", _QUESTIONS)))
-        expires = dict((yield from self._of_each(threads, "HGET", _HEAD, "expires")))
-        for thread_id, fields in (yield from self._of_each(threads, "HGETALL", _ROWS)):
+        waiting = dict((yield from self._of_each(threads, "HLEN", QUESTIONS)))
+        expires = dict((yield from self._of_each(threads, "HGET", HEAD, "expires")))
+        for thread_id, fields in (yield from self._of_each(threads, "HGETALL", ROWS)):
             rows, asking = pairs_of(fields), waiting[thread_id]
             if rows:
                 newest = max(rows, key=lambda field: field.partition(b"\0")[2])
@@ -171,7 +166,7 @@ class RedisKeys:
         found: list[str] = []
         gone: list[str] = []
         noted = [member.decode() for member in (yield Ask(("ZRANGE", self._names.threads, 0, -1)))]
-        for one, is_there in (yield from self._of_each(noted, "EXISTS", _HEAD)):
+        for one, is_there in (yield from self._of_each(noted, "EXISTS", HEAD)):
             (found if is_there else gone).append(one)
         if gone:
             yield Run(scripts.CROSS_OUT, (self._names.threads,), (GRACE_S, *(one.encode() for one in gone)))

@@ -23,6 +23,9 @@ from signoff.errors import InvalidInput
 
 __all__ = [
     "GRACE_S",
+    "HEAD",
+    "QUESTIONS",
+    "ROWS",
     "Names",
     "by_id",
     "by_time",
@@ -36,6 +39,9 @@ __all__ = [
 
 GRACE_S = 3600
 """For how long what was noted down stays so, though there is nothing."""
+
+HEAD, ROWS, QUESTIONS = 0, 1, 4
+"""Which of the keys of a thread has what."""
 
 _SEP = "\x00"
 

@@ -45,17 +45,32 @@ def field_ns(ns: str) -> bytes:
 
 
 def _written(names: Names, plan: Plan, hold: Hold | None, lease_s: float | None) -> Steps[int]:
-    noted = noted_asking = None
     closes_all, closed, asked = plan.net_filing()
-    if hold is not None and hold.takes and hold.lease.seen == (0, 0):
-        noted = yield from note(names.threads, plan.thread_id)
-    if asked:
-        noted_asking = yield from index.note(names, plan.thread_id, asked)
     script = {
         "lease": None if hold is None else _lease(hold, lease_s),
         "closes_all": closes_all,
         "closed": closed,
         "asked": [(question[0], packed(question)) for question in asked],
+        **_contents(plan),
+        "grace": GRACE_S,
+    }
+    begins = hold is not None and hold.takes and hold.lease.seen == (0, 0)
+    while True:
+        script["noted"] = (yield from note(names.threads, plan.thread_id)) if begins else None
+        script["noted_asking"] = (yield from index.note(names, plan.thread_id, asked)) if asked else None
+        answer: int | list[bytes] = yield Run(APPEND, names.of_thread(plan.thread_id), (packed_for_lua(script),))
+        if answer != NOT_NOTED:
+            break
+        begins = True  # as it turns out
+    if isinstance(answer, int):
+        return answer
+    yield from index.cross_out(names, plan.thread_id, answer)
+    return DONE
+
+
+def _contents(plan: Plan) -> dict[str, Any]:
+    """What a plan stores, but for questions."""
+    return {
         "rows": [_row(row) for row in plan.rows],
         "writes": [
             {
@@ -79,19 +94,7 @@ def _written(names: Names, plan: Plan, hold: Hold | None, lease_s: float | None)
         "blobs": list(plan.blobs.items()),
         "replaced": [field_of(*place) for place in plan.replaced],
         "rewritten": [rewritten(one) for one in plan.rewritten],
-        "grace": GRACE_S,
     }
-    while True:
-        packed_script = packed_for_lua({**script, "noted": noted, "noted_asking": noted_asking})
-        answer: int | list[bytes] = yield Run(APPEND, names.of_thread(plan.thread_id), (packed_script,))
-        if answer != NOT_NOTED:
-            break
-        noted = yield from note(names.threads, plan.thread_id)
-        noted_asking = (yield from index.note(names, plan.thread_id, asked)) if asked else None
-    if isinstance(answer, int):
-        return answer
-    yield from index.cross_out(names, plan.thread_id, answer)
-    return DONE
 
 
 def note(key: bytes, thread_id: str) -> Steps[float]:

@@ -38,16 +38,17 @@ local function ask(id, packed, noted)
     call('HSETNX', Q, id, packed)
     call('HSET', T, '?' .. id, ('%.6f'):format(noted))
 end
--- Close a question, or all; what they were noted down as.
+-- Close questions, or all: those that were open, each with what it was noted down as.
 local function close(ids)
-    local noted = {}
+    local closed = {}
     for _, id in ipairs(ids or call('HKEYS', Q)) do
-        noted[#noted + 1] = id
-        noted[#noted + 1] = call('HGET', T, '?' .. id) or ''
-        call('HDEL', Q, id)
-        call('HDEL', T, '?' .. id)
+        if call('HDEL', Q, id) == 1 then
+            closed[#closed + 1] = id
+            closed[#closed + 1] = call('HGET', T, '?' .. id) or ''
+            call('HDEL', T, '?' .. id)
+        end
     end
-    return noted
+    return closed
 end
 local function rewrite(field, parent, body)
     local row = call('HGET', C, field)
