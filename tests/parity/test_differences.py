@@ -722,6 +722,29 @@ def test_what_a_coroutine_beside_a_node_asks_goes_by_what_it_says():
 
 
 @WAYS
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_an_update_that_names_no_node_leaves_due_what_a_goto_or_a_send_has_led_to(is_sent, is_async):
+    """In LangGraph nothing is due any more, and what was asked is gone."""
+
+    def program(lib):
+        def lead(state):
+            return lib.Command(goto=lib.Send("ask", {"log": []}) if is_sent else "ask")
+
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        app = lib.saved(lib.graph(Log, lead, ask, edges="START>lead"))
+        app.invoke({"log": []}, thread())
+        app.update_state(thread(), {"log": ["told"]})
+        state = app.get_state(thread())
+        yield state.next, len(state.interrupts)
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [((), 0)]
+    assert ours == [(("ask",), 1)]
+
+
+@WAYS
 def test_calls_that_a_node_has_finished_are_not_made_again_after_an_update_by_hand(is_async):
     """In LangGraph they are made again, whatever was updated."""
 

@@ -129,6 +129,11 @@ def came_to_id(task_id: str) -> str:
     return as_uuid(f"came to\0{task_id}")
 
 
+def behind_id(task_id: str) -> str:
+    """The id of what a person says behind the last task of a node, whose next one is due."""
+    return as_uuid(f"behind\0{task_id}")
+
+
 def answer_id(question_id: str) -> str:
     """The id under which an answer is stored: one for each question, so that a second one shows."""
     return as_uuid(f"answer\0{question_id}")

@@ -6,9 +6,10 @@ from typing import Any
 
 from signoff._snapshots import StateUpdate
 from signoff.constants import PULL, START
-from signoff.engine import answers
+from signoff.engine import answers, ids
 from signoff.engine.effects import Await
 from signoff.engine.kept import taken
+from signoff.engine.led import is_led, names_nobody
 from signoff.engine.program import Action, Node
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -45,11 +46,12 @@ def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate
     name = place.name if place is not None else update.as_node or _last_writer(run, state)
     place = place or next((task for task in tasks if task.name == name), None)
     node = _returning(run.program.nodes[name], update.values)
-    if place is not None:
-        task = place.retargeted(node, place.path)
-        task.id = place.id
-        return task
-    return Task(node, None, (PULL, name), (), state)
+    if place is None:
+        return Task(node, None, (PULL, name), (), state)
+    task = place.retargeted(node, place.path)
+    # One that has led back to its own node has finished; the next one is due, and nobody has said what it comes to.
+    task.id = ids.behind_id(place.id) if names_nobody(update) and is_led(run.program, place) else place.id
+    return task
 
 
 def _named(tasks: Sequence[Task], update: StateUpdate) -> Task:

@@ -20,6 +20,7 @@ from signoff.engine.fold import add, fold
 from signoff.engine.gone import all_due
 from signoff.engine.handling import failed_for, finished, with_handlers
 from signoff.engine.kept import due_again, kept, note_calls, without_sends_to
+from signoff.engine.led import lead_on
 from signoff.engine.ledger import Ledger
 from signoff.engine.pending import Pending
 from signoff.engine.run import Run
@@ -165,7 +166,10 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
     outcomes = yield from stood_in(run, state, tasks, updates)
     replaced = {outcome.task.id for outcome in outcomes}
     others = [task for task in tasks if task.id not in replaced]
-    sent = [outcome.task for outcome in _waiting(run, state, others) if outcome.task.is_sent]
+    waiting = [outcome.task for outcome in _waiting(run, state, others)]
+    settled = {task.id for task in waiting} | {outcome.task.id for outcome in _finished(run, others)}
+    lead_on(run.program, state, [task for task in others if task.id not in settled], updates, outcomes)
+    sent = [task for task in waiting if task.is_sent]
     without_sends_to(sent, outcomes)
     again = due_again(run, [task for task in others if task not in sent], outcomes)
     others = [task for task in others if task.id not in again]
