@@ -15,7 +15,7 @@ from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import ReplayMismatch, SignoffError
 from signoff.func import task
 from signoff.graph import START, StateGraph
-from signoff.types import Command, interrupt
+from signoff.types import Command, Send, interrupt
 
 from .ways import CONFIG
 
@@ -38,7 +38,7 @@ class People:
     """A thread, and whoever works on it."""
 
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)
+        self.random, self.ways = Random(seed), Random(f"{seed}, ways")
         self.seen: dict[tuple[str, str], None] = {}
         """Questions by id and words, in the order in which they came up."""
         self.wrong: list[str] = []
@@ -48,9 +48,22 @@ class People:
         self.graph = StateGraph(Amounts)
         for number in range(self.random.randint(1, 4)):
             name = f"n{number}"
-            self.graph.add_node(name, self.node(name)).add_edge(self.random.choice([START, START, *self.names]), name)
+            self.graph.add_node(name, self.node(name))
+            self.lead(self.random.choice([START, START, *self.names]), name)
             self.names.append(name)
         self.open()
+
+    def lead(self, start: str, end: str) -> None:
+        """From one node to another: by an edge, or by a node between them with a `goto` or a Send of its own."""
+        way = self.ways.choice(["edge", "edge", "goto", "Send"])
+        if way == "edge":
+            self.graph.add_edge(start, end)
+            return
+
+        def leading(state: Amounts) -> Any:
+            return Command(goto=end if way == "goto" else Send(end, {**state, "paid": []}))
+
+        self.graph.add_node(f"to {end}", leading).add_edge(start, f"to {end}")
 
     # Programs
 
