@@ -1,10 +1,12 @@
 """Promise 8: who changes the state and names no node, ends nothing: what a `goto` or a Send has led to stays due."""
 
+import re
+
 import pytest
 
-from signoff.errors import ReplayMismatch
+from signoff.errors import InvalidUpdateError, ReplayMismatch
 from signoff.graph import END, START, StateGraph
-from signoff.types import Command, Send, interrupt
+from signoff.types import Command, Send, StateUpdate, interrupt
 
 from .programs import NEW, Log, Works, asking, line
 
@@ -153,3 +155,20 @@ def test_so_does_what_a_caller_has_led_to(open_app):
     before = app.ids()
     app.update_state(TOLD)
     assert app.ids() == before
+
+
+def test_where_several_came_last_it_is_refused_and_says_how_to_come_from_all_of_them(open_app):
+    graph = StateGraph(Log)
+    for name in ("a", "b"):
+        graph.add_node(name, Works().node(name)).add_node(f"ask {name}", asking(f"{name}?"))
+        graph.add_edge(START, name).add_edge(name, f"ask {name}")
+    app = open_app(graph)
+    app.invoke(NEW)
+    before = app.ids()
+    with pytest.raises(InvalidUpdateError, match="Ambiguous update") as refused:
+        app.update_state(TOLD)
+    said = re.search(r"bulk_update_state\(config, (.*)\)\.$", str(refused.value))
+    assert said is not None
+    app.bulk_update_state(eval(said[1], {"StateUpdate": StateUpdate, "values": TOLD}))
+    assert app.ids() == before
+    assert app.get_state().values["log"] == ["a", "b", "told"]

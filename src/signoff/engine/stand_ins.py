@@ -81,8 +81,24 @@ def _last_writer(run: Run, state: State) -> str:
         return START if START in nodes else nodes[0]
     raise InvalidUpdateError(
         f"Ambiguous update, specify as_node: the last step ran {', '.join(map(repr, names)) or 'nothing'}. "
-        "Say which node the values come from: update_state(config, values, as_node=...)."
+        f"Say which node the values come from: update_state(config, values, as_node=...).{_all_of(names)}"
     )
+
+
+def _all_of(names: Sequence[str]) -> str:
+    """What it means to choose one of several nodes, and how to have an update come from all of them."""
+    if not names:
+        return ""
+    first, *others = names
+    updates = [f"StateUpdate(values, {first!r})", *(f"StateUpdate(None, {name!r})" for name in others[:_MOST_SHOWN])]
+    more = ", ..." * (len(others) > _MOST_SHOWN)
+    return (
+        " Then only the edges of that node are followed, and what others have led to is not due any more. "
+        f"To follow the edges of all of them: bulk_update_state(config, [[{', '.join(updates)}{more}]])."
+    )
+
+
+_MOST_SHOWN = 3
 
 
 def _asking(outcome: Outcome) -> InvalidUpdateError:
