@@ -24,6 +24,8 @@ from signoff.cli.codes import (
     PAUSED,
     USAGE,
 )
+from signoff.graph import START, StateGraph
+from signoff.types import interrupt
 
 # run
 
@@ -162,6 +164,14 @@ def test_inbox_lists_what_waits(signoff, asked):
     assert done.code == DONE
     assert asked[:8] in done.out
     assert "Transfer it?" in done.out
+
+
+@pytest.mark.parametrize("asked", ["", {}, [], 0, None, {"amount": 5}], ids=repr)
+def test_inbox_shows_a_question_that_is_no_text_as_it_is(signoff, asked):
+    with SqliteSaver.from_conn_string("signoff.db") as saver:
+        graph = StateGraph(dict).add_node("ask", lambda state: interrupt(asked)).add_edge(START, "ask")
+        graph.compile(saver).invoke({}, {"configurable": {"thread_id": "t"}})
+    assert signoff("inbox").out.splitlines()[3].rstrip().endswith(f"   {json.dumps(asked)}")
 
 
 def test_what_a_terminal_would_obey_is_printed_by_no_command(signoff):

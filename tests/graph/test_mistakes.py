@@ -244,9 +244,10 @@ def test_what_is_no_retry_policy_is_refused(retry):
         graph(retry_policy=retry)
 
 
-def test_what_cannot_say_which_errors_are_tried_again_is_refused():
-    with pytest.raises(InvalidGraph, match="'ConnectionError'"):
-        graph(retry_policy=RetryPolicy(retry_on="ConnectionError"))
+@pytest.mark.parametrize("which", ["ConnectionError", int, [OSError, int], 5])
+def test_what_cannot_say_which_errors_are_tried_again_is_refused(which):
+    with pytest.raises(InvalidGraph, match=re.escape(repr(which))):
+        graph(retry_policy=RetryPolicy(retry_on=which))
 
 
 def test_what_is_no_cache_policy_is_refused():

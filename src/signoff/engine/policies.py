@@ -43,8 +43,9 @@ def _is_amount(value: Any) -> bool:
 
 
 def _is_wanted(retry_on: Any) -> bool:
-    if isinstance(retry_on, Sequence) and not isinstance(retry_on, str):
-        return all(isinstance(one, type) and issubclass(one, BaseException) for one in retry_on)
+    several = retry_on if isinstance(retry_on, Sequence) and not isinstance(retry_on, str) else [retry_on]
+    if several is retry_on or isinstance(retry_on, type):
+        return all(isinstance(one, type) and issubclass(one, BaseException) for one in several)
     return callable(retry_on)
 
 

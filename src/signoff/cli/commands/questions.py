@@ -15,7 +15,7 @@ from signoff.cli.codes import FAILED, PAUSED, NotFound
 from signoff.cli.databases import again, named, next_run, opened
 from signoff.cli.given import fitting, length_of, meant_by, person, text_of, value_of
 from signoff.cli.output import console, for_people, has_terminal, is_terminal, leave, show, show_block, tell
-from signoff.cli.plain import ago, question_fields, short, short_id
+from signoff.cli.plain import ago, as_json, question_fields, short, short_id
 from signoff.cli.prompt.reading import Decision, Reading, Way, read
 from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, SignoffError, ThreadBusy
 from signoff.inbox import Inbox, Page
@@ -75,7 +75,9 @@ def _table(out: Any, page: Page, more: str) -> None:
 
 def _text(question: Question) -> str:
     item = read(question.interrupt).items[0]
-    return item.text or f"{item.title} {short(item.args)}"
+    if item.text or item.title:
+        return item.text or f"{item.title} {short(item.args)}"
+    return as_json(question.value)
 
 
 def _answer_all(inbox: Inbox, page: Page) -> None:
