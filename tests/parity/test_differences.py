@@ -157,6 +157,27 @@ def test_a_deferred_node_waits_for_sends(is_async):
 
 
 @WAYS
+def test_new_input_drops_a_deferred_node_that_an_unfinished_turn_has_led_to(is_async):
+    """In LangGraph it runs at the end of the new turn."""
+
+    def program(lib):
+        def stop(state):
+            if state["log"][-1] != "two":
+                raise LookupError("stop")
+
+        graph = lib.graph(Log, a, b, stop, edges="b>stop>END")
+        graph.add_node("late", noting("late"), defer=True)
+        graph.add_conditional_edges(lib.START, lambda state: ["a", "b"] if state["log"] == ["one"] else lib.END)
+        app = lib.saved(lib.connect(graph, "a>late>END"))
+        yield app.invoke({"log": ["one"]}, thread(), fails=True)
+        yield app.invoke({"log": ["two"]}, thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs == ["fails: LookupError", {"log": ["one", "a", "b", "two", "late"]}]
+    assert ours == ["fails: LookupError", {"log": ["one", "a", "b", "two"]}]
+
+
+@WAYS
 def test_reading_without_a_thread_id_is_a_value_error(is_async):
     """LangGraph raises a KeyError."""
 

@@ -20,7 +20,7 @@ from signoff.engine.ledger import Ledger
 from signoff.engine.loop import heed_drain, show_state
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
-from signoff.engine.program import Node, Write
+from signoff.engine.program import Node, Program, Write
 from signoff.engine.round import run_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -43,6 +43,8 @@ def new_turn(
     if run.program.on_leaving is not None and state.updated:
         left = {task.name for task in all_due(run.program, state, Pending())}
         add(run.program, state, run.program.on_leaving(state.values, left))
+    if run.program.deferred and input is not None:
+        drop_deferred(run.program, state)
     if start is None or start.branches:
         return _start(run, state, ledger, input, told, goto)
     return _start_plainly(run, state, ledger, start, input, told, goto)
@@ -134,6 +136,14 @@ def _start_plainly(
     if run.modes:
         yield from show_state(run, state, tasks)
     return tasks
+
+
+def drop_deferred(program: Program, state: State) -> None:
+    """Drop the deferred nodes that wait until nothing else is due: new input leaves behind what the turn has led to."""
+    for name in program.deferred:
+        if name in state.values and program.channels[name].finish(state.values[name]) is not state.values[name]:
+            del state.values[name]
+            state.changed[name] = MISSING
 
 
 def made_first(run: Run, state: State, given: Sequence[Write] = ()) -> list[Write]:

@@ -29,7 +29,7 @@ from signoff.engine.state import State
 from signoff.engine.taking import load, with_thread
 from signoff.engine.task import Outcome, Record, Task, names_of
 from signoff.engine.travel import branch_at, newest_in_turn, recalled_now
-from signoff.engine.turn import made_first
+from signoff.engine.turn import drop_deferred, made_first
 from signoff.engine.update_checks import check_updates
 from signoff.errors import InvalidUpdateError
 from signoff.steps import Steps
@@ -222,6 +222,7 @@ def _end(run: Run, state: State, ledger: Ledger) -> None:
 def _take_input(run: Run, state: State, ledger: Ledger, values: Any) -> None:
     run.program.check_input(values)
     tasks = _due(run, state)
+    drop_deferred(run.program, state)
     fold(run.program, state, [Outcome(task) for task in tasks], run.program.map_input(values))
     state.writers = ()
     _store(run, state, ledger, "input", tasks, {task.id for task in tasks})
