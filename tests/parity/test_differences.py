@@ -23,6 +23,7 @@ from typing_extensions import TypeAliasType, TypedDict
 
 from prebuilt.models import ScriptedModel, call, calls, scripted
 from signoff.errors import SignoffError
+from signoff.graph import routing
 
 from .harness import Boom, Library, observe, thread
 from .prebuilt import agent, name
@@ -57,6 +58,24 @@ def test_an_unknown_target_is_an_error(how, is_async):
     theirs, ours = both(program, is_async)
     assert theirs == [{"log": ["go"]}]
     assert ours == ["fails: an invalid update"]
+
+
+@WAYS
+def test_a_node_that_goes_to_one_node_by_its_command_and_to_another_by_an_edge_runs_both_and_the_log_says_so(
+    is_async, caplog
+):
+    """LangGraph runs both without a word."""
+    routing._warn_of_both.cache_clear()
+
+    def program(lib):
+        def review(state):
+            return lib.Command(goto="b")
+
+        yield lib.app(lib.graph(Log, review, b, c, edges="START>review>c>END, b>END")).invoke({"log": []})
+
+    theirs, ours = both(program, is_async)
+    assert theirs == ours == [{"log": ["b", "c"]}]
+    assert "to 'b' by its Command, and to 'c' by its edge" in caplog.text
 
 
 @WAYS

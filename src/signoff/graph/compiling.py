@@ -19,7 +19,7 @@ from signoff.channels import (
     NamedBarrierValueAfterFinish,
     Topic,
 )
-from signoff.constants import END, START, TASKS, WAITING
+from signoff.constants import END, START, TASKS, TRIGGER, WAITING
 from signoff.engine.completing import completing
 from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
@@ -188,7 +188,14 @@ def _node(
         action=call_of(spec.action, name),
         triggers=(trigger_of(name), *joins[name]),
         read=read,
-        updates=updates_of(name, channels, graph.nodes, given=_managed(graph), is_graph=is_runnable(spec.action)),
+        updates=updates_of(
+            name,
+            channels,
+            graph.nodes,
+            given=_managed(graph),
+            follows=_followed(graph, edges[name]),
+            is_graph=is_runnable(spec.action),
+        ),
         edges=tuple(edges[name]),
         branches=_branches(graph, name, read),
         retry=spec.retry if spec.retry is not None else defaults.retry,
@@ -199,6 +206,12 @@ def _node(
         trace=spec.trace,
         graph=graph_in(spec.action),
     )
+
+
+def _followed(graph: Description, edges: list[Write]) -> frozenset[str]:
+    """The nodes that edges lead to at once, whatever their node returns."""
+    ends = (trigger.removeprefix(TRIGGER) for trigger, _ in edges if trigger.startswith(TRIGGER))
+    return frozenset(end for end in ends if not graph.nodes[end].defer)
 
 
 def _handler(graph: Description, name: str, handler: Any, read: Reader, channels: dict[str, BaseChannel]) -> Node:

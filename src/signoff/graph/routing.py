@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from signoff._elsewhere import refuse_theirs
@@ -128,6 +129,23 @@ def writes_to(target: Any, nodes: Collection[str], teller: str) -> list[Write]:
     refuse_theirs(target, f"{teller} goes to", InvalidUpdateError)
     _check(target, nodes, teller)
     return [(trigger_of(target), None)]
+
+
+def tell_of_both(name: str, targets: Collection[Any], follows: frozenset[str]) -> None:
+    """Tell of a node that goes elsewhere than its edges lead, which are followed all the same."""
+    goto = {plain(target) for target in targets if isinstance(target, str)}
+    if goto and not follows <= goto:
+        _warn_of_both(name, tuple(sorted(goto)), tuple(sorted(follows - goto)))
+
+
+@lru_cache(maxsize=1024)
+def _warn_of_both(name: str, goto: tuple[str, ...], ends: tuple[str, ...]) -> None:
+    import logging
+
+    words = "Node %r goes to %s by its Command, and to %s by its edge, which is followed in any case. %s"
+    mend = "If it is to be one of them, remove the edge, and go there by a Command as well."
+    shown = [" and ".join("END" if one == END else repr(one) for one in several) for several in (goto, ends)]
+    logging.getLogger("signoff.graph").warning(words, name, *shown, mend)
 
 
 def _check(target: Any, nodes: Collection[str], teller: str) -> None:

@@ -16,7 +16,7 @@ from signoff.constants import INPUT, INTERRUPT, MISSING, START
 from signoff.engine.completing import completing
 from signoff.engine.program import HandedOver, Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
-from signoff.graph.routing import writes_to
+from signoff.graph.routing import tell_of_both, writes_to
 from signoff.graph.schema import ROOT, Schema, aliases_of, is_root, validator_of, writes_of_object
 from signoff.pregel.typing import is_pydantic
 
@@ -30,11 +30,13 @@ def updates_of(
     nodes: Collection[str],
     *,
     given: Collection[str],
+    follows: frozenset[str] = frozenset(),
     is_graph: bool = False,
 ) -> Updates:
     """What turns the result of a node into writes. Keys that the state does not have are dropped: see `known_only`.
 
     given: managed values. A node that returns all that it was given returns them, too.
+    follows: the nodes that its edges lead to, whatever it returns.
     """
     known = frozenset(channels)
     is_bare = is_root(known)
@@ -63,7 +65,10 @@ def updates_of(
 
     def _commanded(command: Command[Any]) -> list[Write]:
         _check_commands(name, [command])
-        routed = [write for target in targets_of(command) for write in writes_to(target, nodes, f"Node {name!r}")]
+        targets = targets_of(command)
+        routed = [write for target in targets for write in writes_to(target, nodes, f"Node {name!r}")]
+        if follows and targets:
+            tell_of_both(name, targets, follows)
         kept = _silently_known_only if type(command) is HandedOver else keep
         return [*_updates_in(name, command.update, known, kept), *routed]
 
