@@ -1940,6 +1940,21 @@ def test_a_nested_graph_cannot_be_aborted_alone():
     assert ours == ["StreamMisused", ([{"log": ["a"]}, {"log": ["a", "b"]}], {"log": ["a", "b"]})]
 
 
+def test_each_run_of_a_nested_graph_that_remembers_ends_with_its_task():
+    """In LangGraph all of them are one, which has "completed" in the end."""
+
+    def program(lib):
+        inner = lib.graph(Log, a, edges="START>a>END").compile(checkpointer=True)
+        graph = lib.graph(Log, edges="START>inner", inner=inner)
+        graph.add_conditional_edges("inner", lambda state: "inner" if len(state["log"]) < 3 else lib.END)
+        run = lib.saved(graph).followed({"log": []}, thread())
+        yield [(nested.output, nested.status) for nested in run.subgraphs]
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs == [[({"log": ["a", "a", "a"]}, "completed")]]
+    assert ours == [[({"log": ["a"]}, "completed"), ({"log": ["a", "a", "a"]}, "completed")]]
+
+
 @WAYS
 def test_nothing_more_of_a_step_begins_after_one_of_its_tasks_has_failed(is_async):
     """LangGraph may begin one more: that depends on who is quicker."""

@@ -20,7 +20,7 @@ from signoff.errors import (
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.stream import StreamChannel, StreamTransformer, UpdatesTransformer
-from signoff.types import Command, RetryPolicy, interrupt
+from signoff.types import Command, RetryPolicy, Send, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
 
@@ -390,6 +390,38 @@ def test_a_nested_graph_that_failed_says_so_though_the_run_went_on():
     with pytest.raises(SubgraphFailed, match="'inner' failed: .*line is dead"):
         _ = inner.output
     assert run.output == {"log": ["handled"]}
+
+
+def test_a_graph_that_remembers_ends_with_the_task_that_has_called_it():
+    inner = chain(True, one=one)
+    app = StateGraph(State).add_node("inner", inner).add_edge(START, "inner")
+    app.add_conditional_edges("inner", lambda state: "inner" if len(state["log"]) < 3 else "__end__")
+    run = follow(app.compile(checkpointer=InMemorySaver()), {"log": []}, CONFIG)
+    runs = [inner for name, inner in run.interleave("lifecycle", "subgraphs") if name == "subgraphs"]
+    assert [inner.output for inner in runs] == [{"log": [1]}, {"log": [1, 1, 1]}]
+    assert len({inner.trigger_call_id for inner in runs} - {None}) == 2
+
+
+def test_a_graph_that_remembers_says_how_it_has_ended():
+    def told(app):
+        return [one["event"] for one in follow(app, {"log": []}, CONFIG).lifecycle]
+
+    assert told(_nested(chain(True, ask=ask))) == ["started", "interrupted"]
+    failing = _nested(chain(True, shaky=_shaky()), error_handler=lambda state: {"log": ["handled"]})
+    assert told(failing) == ["started", "failed"]
+
+
+def test_a_graph_that_remembers_has_ended_when_all_tasks_side_by_side_are_done_with_it():
+    both = threading.Barrier(2)
+
+    def meet(state):
+        both.wait()
+        return {"log": []}
+
+    graph = StateGraph(State).add_node("inner", chain(True, meet=meet))
+    graph.add_conditional_edges(START, lambda state: [Send("inner", {"log": [n]}) for n in (1, 2)])
+    told = follow(graph.compile(checkpointer=InMemorySaver()), {"log": []}, CONFIG).lifecycle
+    assert [one["event"] for one in told] == ["started", "completed"]
 
 
 def test_a_nested_graph_that_is_tried_again_is_one_run():

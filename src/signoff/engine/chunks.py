@@ -58,7 +58,7 @@ def start_chunks(run: Run, tasks: Sequence[Task]) -> list[Chunk]:
 
 def _begun(run: Run, task: Task) -> dict[str, Any]:
     facts = {"id": task.id, "name": task.name, "input": anew(task.input), "triggers": task.shown_triggers}
-    if run.shown_in is not None:  # the namespace names a call that nobody has been shown
+    if run.shown_in is not None:  # the namespace names no task that anybody has been shown
         facts["around"] = run.shown_in
     told = {**(task.node.metadata or {}), **run.told} if task.node.metadata or run.told else None
     return {**facts, "metadata": told} if told else facts

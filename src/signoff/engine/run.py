@@ -75,7 +75,7 @@ class Run:
     told: Mapping[str, Any]
     """What the caller's config says about the tasks of the run, where streams show them."""
     shown_in: Mapping[str, str] | None
-    """For a run in a call that streams leave out: the task around it that they show, by name and id."""
+    """For a run whose namespace names no task that streams show: the one around it that they do, by name and id."""
     control: RunControl | None
     """The handle on the run, if there is one: it was given, or a node has its runtime."""
     metadata: Mapping[str, Any]

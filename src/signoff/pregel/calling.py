@@ -71,7 +71,7 @@ def _nested_run(graph: "Base", terms: Terms, ns: str, parent: Scope, keeper: Run
     run.continues = partial(_is_same_call, parent.task.id) if is_stateful else _is_same
     run.called_by = parent.task.id if is_stateful else ""
     run.called_in = _called_in(outer, parent.task)
-    if (shown := parent.task.visible) is not parent.task:
+    if (shown := parent.task.visible) is not parent.task or is_stateful:
         run.shown_in = {"id": shown.id, "name": shown.name}
     run.since = _since(outer, parent.task)
     if run.durability == keeper.durability == "exit" and run.is_saved:

@@ -45,10 +45,9 @@ class Nesting:
     def __init__(self, scope: tuple[str, ...], *, is_deep: bool) -> None:
         self._scope = scope
         self._is_deep = is_deep
-        self._known: set[tuple[str, ...]] = set()
-        self._running: dict[tuple[str, ...], tuple[tuple[str, ...], str | None]] = {}
-        """The task that each runs in: where that is, and its id."""
-        self._in_task: dict[tuple[tuple[str, ...], str | None], list[tuple[str, ...]]] = {}
+        self._running: dict[tuple[str, ...], set[str | None]] = {}
+        """The task that each runs in; several may call one that remembers."""
+        self._in_task: dict[str | None, list[tuple[str, ...]]] = {}
         """The same by the task."""
         self._tool_calls: dict[str, str] = {}
         """The tool call that a task makes."""
@@ -59,17 +58,16 @@ class Nesting:
             return []
         ns, task = tuple(event["params"]["namespace"]), event["params"]["data"]
         if "result" in task:
-            return [self._end(child, *_came_to(task)) for child in list(self._in_task.get((ns, task["id"]), ()))]
+            return [*self._ended(task["id"], *_came_to(task))]
         if (call := _tool_call(task.get("input"))) is not None:
             self._tool_calls[task["id"]] = call
-        if ns in self._known or not self._is_followed(ns):
+        if not self._is_followed(ns):
             return []
-        self._known.add(ns)
-        place, node, task_id = _caller(ns)
+        node, task_id = _caller(ns)
         if (around := task.get("around")) is not None:
             node, task_id = around["name"], around["id"]
-        self._running[ns] = place, task_id
-        self._in_task.setdefault((place, task_id), []).append(ns)
+        if not self._begins(ns, task_id):
+            return []
         agent = (task.get("metadata") or {}).get("lc_agent_name")
         call = self._tool_calls.get(task_id) if agent is not None and task_id is not None else None
         cause: Cause | None = {"type": "toolCall", "tool_call_id": call} if call is not None else None
@@ -77,28 +75,40 @@ class Nesting:
 
     def rest(self, status: Status, error: str | None = None) -> list[Ended]:
         """The run is over, and with it whatever has not ended yet."""
-        return [self._end(ns, status, error) for ns in list(self._running)]
+        return [Ended(ns, status, error) for ns in self._running]
 
-    def _end(self, ns: tuple[str, ...], status: Status, error: str | None) -> Ended:
-        task = self._running.pop(ns)
-        self._in_task[task].remove(ns)
-        if not self._in_task[task]:
-            del self._in_task[task]
-        return Ended(ns, status, error)
+    def _begins(self, ns: tuple[str, ...], task_id: str | None) -> bool:
+        """Note the task that a graph runs in. Returns whether the graph has just begun."""
+        is_new = ns not in self._running
+        tasks = self._running.setdefault(ns, set())
+        if task_id not in tasks:
+            tasks.add(task_id)
+            self._in_task.setdefault(task_id, []).append(ns)
+        return is_new
+
+    def _ended(self, task_id: str, status: Status, error: str | None) -> list[Ended]:
+        """The graphs that ran in a task which has come out, and in no other one."""
+        ended = []
+        for ns in self._in_task.pop(task_id, ()):
+            self._running[ns].remove(task_id)
+            if not self._running[ns]:
+                del self._running[ns]
+                ended.append(Ended(ns, status, error))
+        return ended
 
     def _is_followed(self, ns: tuple[str, ...]) -> bool:
         depth = len(self._scope)
         return ns[:depth] == self._scope and (len(ns) > depth if self._is_deep else len(ns) == depth + 1)
 
 
-def _caller(ns: tuple[str, ...]) -> tuple[tuple[str, ...], str, str | None]:
-    """The task that a nested graph runs in: where it is, its node, and its id.
+def _caller(ns: tuple[str, ...]) -> tuple[str, str | None]:
+    """The task that a nested graph runs in: its node, and its id.
 
     The graphs that a task calls after its first one have the namespace of that, and a number.
     """
-    place = ns[:-1] if len(ns) > 1 and ns[-1].isdigit() and ":" in ns[-2] else ns
-    node, _, task_id = place[-1].partition(":")
-    return place[:-1], node, task_id or None
+    is_further = len(ns) > 1 and ns[-1].isdigit() and ":" in ns[-2]
+    node, _, task_id = ns[-2 if is_further else -1].partition(":")
+    return node, task_id or None
 
 
 def status_of(error: BaseException) -> tuple[Status, str | None]:
