@@ -176,6 +176,18 @@ def test_a_batch_in_a_node_goes_on_with_what_is_its_own(open_app, desk):
     assert desk.looked == {1: 1, 2: 1, 3: 1}
 
 
+def test_a_batch_that_keeps_errors_does_not_keep_pauses(open_async_app, desk):
+    async def work():
+        answered = await desk.graph.abatch([{"amount": amount} for amount in (1, 2)], return_exceptions=True)
+        return [one["answer"] for one in answered]
+
+    app = open_desk(open_async_app, desk, work)
+    assert app.ask(0) == ["pay 1?", "pay 2?"]
+    asked = app.ids()
+    assert app.invoke(Command(resume={asked["pay 2?"]: "two", asked["pay 1?"]: "one"})) == ["one", "two"]
+    assert desk.looked == {1: 1, 2: 1}
+
+
 # What a node leaves behind
 
 

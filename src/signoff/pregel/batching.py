@@ -55,7 +55,11 @@ async def abatched(
             return await ainvoke(input, config, **kwargs)
 
     calls = [one(input, config) for input, config in zip(inputs, each, strict=True)]
-    return list(await asyncio.gather(*calls, return_exceptions=keeps_errors))
+    results = list(await asyncio.gather(*calls, return_exceptions=keeps_errors))
+    for result in results:
+        if isinstance(result, BaseException) and not isinstance(result, Exception):
+            raise result  # a pause is no error
+    return results
 
 
 def _one_each(inputs: Sequence[Any], configs: Configs) -> list[ConfigLike | None]:
