@@ -206,6 +206,20 @@ def a_limit_of_the_graph(lib):
     yield app.invoke({"log": []}, fails=True)
 
 
+@program
+def a_limit_of_a_nested_graph(lib):
+    def on(state):
+        ran.append(1)
+        return lib.Command(goto="on" if len(ran) < 8 else lib.END)
+
+    inner = lib.graph(Log, on, edges="START>on").compile().with_config(recursion_limit=3)
+    for call in (inner, lambda state: inner.invoke(state), lambda state, config: inner.invoke(state, config)):
+        for limit in ({}, {"recursion_limit": 5}):
+            ran = []
+            lib.app(lib.graph(Log, edges="START>inner", inner=call)).invoke({"log": []}, limit, fails=True)
+            yield len(ran)
+
+
 def _draining(lib, control, at):
     def maybe(name):
         def node(state):

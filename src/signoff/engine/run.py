@@ -20,6 +20,8 @@ Nodes = frozenset[str] | None
 
 NO_NODES: Nodes = frozenset()
 
+MOST_STEPS = 10_007
+"""How many steps a run may take if nobody says it."""
 
 _NOTHING: Mapping[str, Any] = {}
 
@@ -185,7 +187,7 @@ class Run:
         self.lease = self.control = self.continues = self.on_resume = self.newest_id = self.begins_at = None
         self.begins = self.branched_off = self.known = self.noted = self.places = self.repeated = self.around = None
         self._about = self.shown_in = None
-        self.recursion_limit = 10_007
+        self.recursion_limit = MOST_STEPS
         self.modes = self.waiting = frozenset()
         self.told = self.metadata = self.parents = _NOTHING
         self.is_nested = self.stands = self.remembers = False

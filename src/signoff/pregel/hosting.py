@@ -15,7 +15,7 @@ from signoff.drivers.holding import new_holder
 from signoff.drivers.host import Host
 from signoff.drivers.saving import tell_limits
 from signoff.drivers.scope import Scope
-from signoff.engine.run import Run, Terms
+from signoff.engine.run import MOST_STEPS, Run, Terms
 from signoff.engine.travel import begins_inside
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.pregel.calling import nested_host
@@ -32,7 +32,7 @@ def host_for(graph: "Base", config: ConfigLike | None, options: Options, input: 
     whole: Any = config or {}
     try:
         if graph.config:
-            whole = merge_configs(graph.config, whole)
+            whole = merge_configs(graph.config, _said(whole))
         if not whole.keys() <= CONFIG_KEYS:
             whole = gathered(whole)
         if not _FORMED.isdisjoint(whole):
@@ -44,6 +44,11 @@ def host_for(graph: "Base", config: ConfigLike | None, options: Options, input: 
     if parent is None:
         return _root_host(graph, _with_ambient(whole), place, options)
     return nested_host(graph, whole, parent, options, input)
+
+
+def _said(config: ConfigLike) -> ConfigLike:
+    """What somebody has set in a config. That of a task says how many steps there may be, though nobody has set it."""
+    return {**config, "recursion_limit": None} if config.get("recursion_limit") == MOST_STEPS else config
 
 
 def _with_ambient(config: RunnableConfig) -> RunnableConfig:
