@@ -63,8 +63,10 @@ def _open(graph: Graph, name: str, nested: Any, xray: int | bool) -> tuple[str, 
     inner = nested.get_graph(xray=xray if xray is True else xray - 1)
     inner.trim_first_node()
     inner.trim_last_node()
+    if inner.last_node() is None and END not in inner.nodes:
+        inner.add_node(None, END)  # it may end in a way that no edge tells
     first, last = graph.extend(inner, prefix=name)
-    return first.id if first else name, last.id if last else name
+    return first.id if first else f"{name}:{START}", last.id if last else f"{name}:{END}"
 
 
 def _edges(builder: Description) -> list[Edge]:
