@@ -2,7 +2,7 @@
 
 import operator
 from dataclasses import dataclass, field
-from typing import Annotated, NotRequired, Required
+from typing import Annotated, NamedTuple, NotRequired, Required
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel
@@ -221,6 +221,60 @@ def a_dataclass_returned_by_a_node_is_an_update(lib):
     app = lib.app(lib.graph(State, one, edges="START>one>END"))
     yield app.invoke({"x": 1, "y": 9, "z": 4})
     yield app.stream({"x": 1, "y": 9, "z": 4}, mode="updates")
+
+
+class _Order:
+    amount: int
+
+    def __init__(self, **said):
+        vars(self).update(said)
+
+
+class _Paid(_Order):
+    paid: bool
+
+
+class _Same(_Paid):
+    pass
+
+
+class _Row(NamedTuple):
+    amount: int
+    paid: bool = False
+
+
+class _Lean:
+    __slots__ = ("amount",)
+    amount: int
+
+    def __init__(self):
+        self.amount = 5
+
+
+@program
+def what_a_class_declares_and_those_that_it_is_derived_from_are_updates(lib):
+    orders = [_Paid(amount=3, paid=True), _Same(amount=4), _Row(2, True), _Lean()]
+    for order in [*orders, lib.Command(update=orders[0])]:
+        graph = lib.graph(_Paid, edges="START>order", order=lambda state, order=order: order)
+        yield lib.app(graph).invoke({"amount": 1, "paid": False})
+
+
+@program
+def what_a_class_declares_and_those_that_it_is_derived_from_are_states(lib):
+    for kind, order in ((_Paid, _Paid(amount=3, paid=True)), (_Same, _Same(amount=3)), (_Row, _Row(2))):
+        seen = []
+        graph = lib.graph(kind, edges="START>look", look=seen.append)
+        yield lib.app(graph).invoke(order), seen
+
+
+@program
+def a_class_without_annotations_of_its_own_says_what_a_node_reads(lib):
+    seen = []
+
+    def look(state: _Same):
+        seen.append(state)
+
+    yield lib.app(lib.graph(Plain, look, edges="START>look")).invoke({"x": 1, "amount": 2}), seen
 
 
 class Model(BaseModel):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from typing_extensions import is_typeddict
 
-from signoff._annotations import annotations_of, signature_of
+from signoff._annotations import signature_of
 from signoff._elsewhere import refuse_their_channel
 from signoff.channels import BaseChannel, BinaryOperatorAggregate, LastValue
 from signoff.channels.last_value import watch_for_theirs
@@ -17,7 +17,7 @@ from signoff.constants import JOIN, RESERVED, TRIGGER
 from signoff.engine.program import Values, Write, values_of
 from signoff.errors import InvalidGraph
 from signoff.managed.base import ManagedValue, is_managed
-from signoff.pregel.typing import class_of, field_hints, has_fields, is_pydantic, is_type, meant
+from signoff.pregel.typing import annotated_names, class_of, field_hints, has_fields, is_pydantic, is_type, meant
 
 ROOT = "__root__"
 """The only key of a state that is not a mapping: `StateGraph(Annotated[list, operator.add])`."""
@@ -230,8 +230,5 @@ def writes_of_object(value: Any) -> list[Write] | None:
         return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
     if isinstance(value, Mapping):
         return list(value.items())
-    if not hasattr(value, "__dict__") or type(value).__module__ == "builtins":
-        return None
-    if hints := annotations_of(type(value)):
-        return [(name, getattr(value, name)) for name in hints if hasattr(value, name)]
-    return None
+    names = annotated_names(type(value))
+    return [(name, getattr(value, name)) for name in names if hasattr(value, name)] if names else None

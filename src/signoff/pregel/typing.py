@@ -44,7 +44,12 @@ def class_of(type_: Any) -> Any:
 
 def is_annotated(type_: type) -> bool:
     """Whether a class of the user's declares fields by annotations alone."""
-    return type_.__module__ != "builtins" and bool(annotations_of(type_))
+    return type_.__module__ != "builtins" and bool(annotated_names(type_))
+
+
+def annotated_names(cls: type) -> list[str]:
+    """What a class declares by annotations, and those that it is derived from."""
+    return list(dict.fromkeys(name for base in reversed(cls.__mro__) for name in annotations_of(base)))
 
 
 def unqualified(hint: Any) -> Any:
