@@ -101,6 +101,21 @@ def test_the_subagents_of_a_deep_agent_have_their_names_and_their_cause():
     assert run.output["messages"][-1].text == "done"
 
 
+def test_a_graph_that_is_no_agent_is_none_of_the_subagents():
+    inner = StateGraph(MessagesState).add_node("look", lambda state: {}).add_edge(START, "look").compile()
+
+    @tool
+    def look() -> str:
+        """Look."""
+        return str(len(inner.invoke({"messages": []})["messages"]))
+
+    def nested_in(name: str) -> list[str]:
+        run = follow(create_agent(scripted(calls(call("look")), "done"), [look]))
+        return [one.name for one in run.extensions[name]]
+
+    assert (nested_in("subgraphs"), nested_in("subagents")) == (["tools"], [])
+
+
 def test_subagents_of_an_agent_with_a_name_have_their_own():
     helper = {"name": "helper", "description": "Helps.", "model": scripted("helped")}
     boss = scripted(calls(call("task", "c7", description="Help me.", subagent_type="helper")), "done")

@@ -6,6 +6,7 @@ import operator
 import sqlite3
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Event
 from typing import Annotated
 from unittest.mock import AsyncMock, MagicMock, Mock, create_autospec
 
@@ -390,6 +391,18 @@ def test_a_batch_keeps_the_order_and_may_keep_errors(is_async):
         batch(inputs)
     with pytest.raises(InvalidInput, match="4 inputs and 1 configs"):
         batch(inputs, [{}])
+
+
+def test_what_a_nested_graph_shows_comes_while_it_runs():
+    seen = Event()
+    inner = StateGraph(State).add_node("a", lambda state: {"log": ["a"]})
+    inner.add_node("b", lambda state: {"log": [seen.wait(10)]}).add_edge(START, "a").add_edge("a", "b")
+    outer = StateGraph(State).add_node("inner", inner.compile()).add_edge(START, "inner").compile()
+    chunks = outer.stream({"log": []}, stream_mode="updates", subgraphs=True)
+    assert next(chunks)[1] == {"a": {"log": ["a"]}}
+    seen.set()
+    assert next(chunks)[1] == {"b": {"log": [True]}}
+    chunks.close()
 
 
 def test_print_mode_and_debug_show_the_run(capsys):

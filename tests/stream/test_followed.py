@@ -3,6 +3,7 @@
 import asyncio
 import operator
 import threading
+import time
 from typing import Annotated, TypedDict
 
 import pytest
@@ -60,6 +61,12 @@ def test_a_run_that_nobody_reads_has_not_begun():
     begun = []
     follow(chain(one=begun.append), {"log": []})
     assert begun == []
+
+
+def test_an_event_says_when_it_was_in_milliseconds():
+    begun = time.time_ns() // 1_000_000
+    times = [event["params"]["timestamp"] for event in follow(chain(one=one), {"log": []})]
+    assert begun <= min(times) <= max(times) <= time.time_ns() // 1_000_000
 
 
 def test_projections_may_be_read_one_after_the_other():
@@ -216,6 +223,8 @@ def test_a_failure_is_raised_to_everybody_who_reads():
     for read in (lambda: next(seen), lambda: run.output, lambda: [*run], lambda: [*run.messages]):
         with pytest.raises(ValueError, match="no"):
             read()
+    with pytest.raises(ValueError, match="no"):
+        list(follow(chain(one=one, fail=fail), {"log": []}).interleave("values", "lifecycle"))
 
 
 def test_whoever_leaves_stops_the_run_and_what_has_finished_is_stored():
@@ -473,6 +482,14 @@ def test_a_transformer_hears_how_the_run_ends():
         _ = follow(chain(fail=fail), {"log": []}, transformers=[Ending]).output
     assert heard == ["end", raised.value]
 
+    async def end(app):
+        return await (await app.astream_events({"log": []}, version="v3", transformers=[Ending])).output()
+
+    asyncio.run(end(chain(one=one)))
+    with pytest.raises(ValueError, match="no") as raised:
+        asyncio.run(end(chain(fail=fail)))
+    assert heard[2:] == ["end", raised.value]
+
 
 def test_a_transformer_that_waits_is_waited_for():
     class Looking(StreamTransformer):
@@ -522,6 +539,26 @@ def test_what_was_scheduled_and_is_done_is_kept_no_longer():
         return [len(made[0].scheduled()) async for _ in run.values]
 
     assert max(asyncio.run(read())) < 10
+
+
+def test_what_was_scheduled_and_failed_is_logged_and_the_run_ends_well(caplog):
+    class Shaky(Named):
+        requires_async = True
+
+        async def fail_beside(self):
+            raise ValueError("beside")
+
+        def process(self, event):
+            if event["params"]["data"] == {"log": [1]}:
+                self.schedule(self.fail_beside())
+            return True
+
+    async def read():
+        run = await chain(one=one).astream_events({"log": []}, version="v3", transformers=[Shaky])
+        return await run.output()
+
+    assert asyncio.run(read()) == {"log": [1]}
+    assert [record.exc_info[1].args for record in caplog.records] == [("beside",)]
 
 
 def test_an_event_is_kept_back_only_if_a_transformer_says_so():

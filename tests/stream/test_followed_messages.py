@@ -197,6 +197,19 @@ def test_so_does_one_whose_node_reads_no_further(is_async):
     assert type(error) is MessageFailed
 
 
+def test_a_message_that_was_written_to_its_end_stays_though_the_run_fails_after_it():
+    def fail(state):
+        raise ValueError("no")
+
+    graph = StateGraph(MessagesState).add_node("write", lambda state: {"messages": [Writer().invoke("Write!")]})
+    app = graph.add_node("fail", fail).add_edge(START, "write").add_edge("write", "fail").compile()
+    run = app.stream_events({"messages": []}, version="v3")
+    message = next(iter(run.messages))
+    with pytest.raises(ValueError, match="no"):
+        _ = run.output
+    assert message.output.text == "Dear Ana and Bo"
+
+
 def test_a_failed_message_ends_in_the_events_of_the_run():
     def write(state):
         with contextlib.suppress(ValueError):
