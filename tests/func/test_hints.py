@@ -47,6 +47,23 @@ def test_classes_in_annotations_are_stored_and_come_back():
     assert buy.get_state(CONFIG).values == Receipt(Price(4), True)
 
 
+def test_a_class_that_only_a_task_names_is_stored_and_comes_back():
+    @dataclass
+    class Coin:
+        cents: int
+
+    @task
+    def paid(cents: int) -> Coin:
+        return Coin(cents)
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def pay(cents: int) -> list[object]:
+        return [paid(cents).result().cents, interrupt("sure?")]
+
+    pay.invoke(5, CONFIG)
+    assert pay.invoke(Command(resume="yes"), CONFIG) == [5, "yes"]
+
+
 def test_a_class_that_no_annotation_names_is_refused_with_the_remedy():
     class Secret(BaseModel):
         word: str
@@ -82,3 +99,11 @@ def test_classes_that_are_made_in_a_function_are_found_there():
 
     send.invoke(2, CONFIG)
     assert send.invoke(Command(resume=3), CONFIG) == [Weight(2), Weight(3)]
+
+
+def test_a_final_result_needs_no_types():
+    @entrypoint(checkpointer=InMemorySaver())
+    def add(number: int, *, previous: int | None) -> entrypoint.final:
+        return entrypoint.final(value=previous, save=number)
+
+    assert [add.invoke(number, CONFIG) for number in (1, 2)] == [None, 1]

@@ -1,5 +1,6 @@
-"""Pictures of graphs whose nested graphs are opened: whatever can be told of their ends, they can be drawn."""
+"""Pictures of graphs whose nested graphs are opened, and what else a picture says."""
 
+import asyncio
 from typing import TypedDict
 
 from signoff.graph import END, START, StateGraph
@@ -35,3 +36,18 @@ def test_a_nested_graph_is_drawn_though_nothing_says_that_it_ends():
     inner = StateGraph(State).add_node("a", node).add_node("b", node)
     inner.add_edge(START, "a").add_edge("a", "b").add_edge("b", "a")
     assert ("inner:__end__", "last") in edges_of(around(inner))
+
+
+def test_a_picture_says_what_waits_for_whom_and_by_which_word_an_edge_is_taken():
+    graph = StateGraph(State).add_node("a", node).add_node("b", node).add_node("both", node, defer=True)
+    graph.add_edge(["a", "b"], "both").add_conditional_edges(START, lambda state: "yes", {"yes": "a", "no": "b"})
+    picture = graph.compile().get_graph()
+    assert {(edge.source, edge.target, edge.data) for edge in picture.edges} == {
+        (START, "a", "yes"), (START, "b", "no"), ("a", "both", None), ("b", "both", None), ("both", END, None),
+    }  # fmt: skip
+    assert (picture.nodes["both"].metadata, picture.nodes["a"].metadata) == ({"defer": True}, None)
+
+
+def test_on_an_event_loop_too_nested_graphs_are_opened():
+    inner = StateGraph(State).add_node("a", node).add_edge(START, "a")
+    assert "inner:a" in asyncio.run(around(inner).aget_graph(xray=True)).nodes

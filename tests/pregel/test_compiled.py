@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
-from typing import Annotated
+from typing import Annotated, Any
 from unittest.mock import AsyncMock, MagicMock, Mock, create_autospec
 
 import pytest
@@ -20,7 +20,7 @@ from signoff.cache.memory import InMemoryCache
 from signoff.channels import LastValue
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.config import RunnableConfig, get_config
-from signoff.errors import GraphDrained, InvalidGraph, InvalidInput, InvalidUpdateError, NeedsAsync
+from signoff.errors import GraphDrained, InvalidContext, InvalidGraph, InvalidInput, InvalidUpdateError, NeedsAsync
 from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
 from signoff.pregel import ChannelWriteEntry, NodeBuilder, Pregel
@@ -391,6 +391,8 @@ def test_a_batch_keeps_the_order_and_may_keep_errors(is_async):
         batch(inputs)
     with pytest.raises(InvalidInput, match="4 inputs and 1 configs"):
         batch(inputs, [{}])
+    with pytest.raises(InvalidInput, match="a list of inputs"):
+        batch("ab")
 
 
 def test_what_a_nested_graph_shows_comes_while_it_runs():
@@ -408,6 +410,8 @@ def test_what_a_nested_graph_shows_comes_while_it_runs():
 def test_print_mode_and_debug_show_the_run(capsys):
     app = StateGraph(State).add_node("a", lambda state: {"log": ["a"]}).add_edge(START, "a").compile()
     assert app.invoke({"log": []}, print_mode="updates") == {"log": ["a"]}
+    assert capsys.readouterr().out == "[updates] {'a': {'log': ['a']}}\n"
+    asyncio.run(app.ainvoke({"log": []}, print_mode="updates"))
     assert capsys.readouterr().out == "[updates] {'a': {'log': ['a']}}\n"
     list(app.stream({"log": []}, debug=True))
     assert "[values]" in capsys.readouterr().out
@@ -454,6 +458,13 @@ def test_settings_travel_with_a_copy_and_leave_the_original_alone():
     assert app.config is None
     assert bound.get_name() == app.name == "desk"
     assert app.copy({"checkpointer": None}).invoke({"log": []}) == {"log": []}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_version_of_results_that_there_is_not_is_refused(is_async):
+    app = one_node().compile()
+    with pytest.raises(InvalidInput, match='must be "v1" or "v2"'):
+        asyncio.run(app.ainvoke({"log": []}, version="v9")) if is_async else app.invoke({"log": []}, version="v9")
 
 
 def test_nested_graphs_are_found_on_an_event_loop_too():
@@ -522,3 +533,80 @@ def test_a_run_that_is_drained_before_it_begins_takes_its_input_and_runs_nothing
     assert ran == []
     app.invoke(None, CONFIG)
     assert (ran[-1], app.get_state(CONFIG).values) == ("a", {"log": ["given"]})
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_is_cached_of_a_function_is_not_taken_for_another_one_of_a_node_of_that_name(is_async):
+    cache = InMemoryCache()
+
+    def one(state):
+        return {"log": ["one"]}
+
+    def two(state):
+        return {"log": ["two"]}
+
+    async def aone(state):
+        return {"log": ["one"]}
+
+    async def atwo(state):
+        return {"log": ["two"]}
+
+    def said(node):
+        graph = StateGraph(State).add_node("say", node, cache_policy=CachePolicy()).add_edge(START, "say")
+        app = graph.compile(cache=cache)
+        return asyncio.run(app.ainvoke({"log": []})) if is_async else app.invoke({"log": []})
+
+    nodes = (aone, atwo) if is_async else (one, two)
+    assert [said(node)["log"] for node in nodes] == [["one"], ["two"]]
+
+
+def test_a_graph_that_a_function_reaches_through_an_object_of_its_module_is_found():
+    class Desk:
+        inner = StateGraph(State).add_node("a", lambda state: None).add_edge(START, "a").compile()
+
+    known = {"DESK": Desk()}
+    exec("def call(state):\n    return DESK.inner.invoke(state)", known)
+    outer = StateGraph(State).add_node("call", known["call"]).add_edge(START, "call").compile()
+    assert [(name, graph is Desk.inner) for name, graph in outer.get_subgraphs()] == [("call", True)]
+    assert outer.nodes["call"].subgraphs == [Desk.inner]
+
+
+def test_a_context_that_does_not_fit_is_named():
+    @dataclass
+    class Context:
+        user: str
+
+    app = StateGraph(State, Context).add_node("a", lambda state: None).add_edge(START, "a").compile()
+    with pytest.raises(InvalidContext, match="does not fit Context: .*'who'"):
+        app.invoke({"log": []}, context={"who": "Ana"})
+
+
+def test_what_has_another_way_to_be_called_is_called_that_way():
+    class Both:
+        def __call__(self, state):
+            return {"log": ["called"]}
+
+        def invoke(self, state):
+            raise NotImplementedError
+
+        ainvoke = invoke
+
+    app = StateGraph(State).add_node("both", Both()).add_edge(START, "both").compile()
+    assert app.invoke({"log": []}) == {"log": ["called"]}
+
+
+def test_a_low_level_graph_streams_in_the_mode_that_it_was_made_with():
+    node = NodeBuilder().subscribe_only("in").do(str.upper).write_to("out")
+    channels = {"in": LastValue(str), "out": LastValue(str)}
+    app = Pregel(
+        nodes={"loud": node}, channels=channels, input_channels="in", output_channels="out", stream_mode="updates"
+    )
+    assert list(app.stream("a")) == [{"loud": {"out": "A"}}]
+
+
+def test_an_extra_that_may_be_anything_or_none_is_given():
+    def node(state, *, store: Any | None):
+        return {"log": [type(store).__name__]}
+
+    app = StateGraph(State).add_node("node", node).add_edge(START, "node").compile(store=InMemoryStore())
+    assert app.invoke({"log": []}) == {"log": ["InMemoryStore"]}

@@ -165,8 +165,6 @@ class Router:
 
     def next_place(self) -> int:
         """A number for what comes now, to tell what came first in several channels."""
-        if self.above is not None:
-            return self.above.next_place()
         self._places += 1
         return self._places
 
