@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import Any, TypedDict
+from uuid import uuid4
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
@@ -173,3 +174,10 @@ def test_a_call_is_part_of_the_runnable_that_makes_it(function, is_async):
     assert (asyncio.run(flow.ainvoke(1, config)) if is_async else flow.invoke(1, config)) == 2
     name = function.__name__
     assert [*ear.heard] == ["flow", f"flow>{name}", f"flow>{name}>step", f"flow>{name}>step>double"]
+
+
+def test_the_id_of_a_run_is_not_that_of_a_graph_in_it():
+    ear, id = Ear(), uuid4()
+    heard = heard_by(ear, calling(lambda config: None)[0], False, run_id=id)
+    assert heard == ["outer", "outer>node", "outer>node>inner", "outer>node>inner>node"]
+    assert ear.ways[id] == "outer"

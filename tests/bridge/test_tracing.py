@@ -138,3 +138,14 @@ def test_what_a_program_does_not_want_to_be_traced_is_not(traces):
 def test_another_tracer_does_not_turn_langsmith_on(call, node):
     graph = app(node).with_config(callbacks=[RunCollectorCallbackHandler()])
     assert call(graph) == ""
+
+
+@WAYS
+def test_the_run_that_a_node_finds_itself_in_is_its_own(call, node, traces):
+    async def aown(state):
+        return own(state)
+
+    def own(state):
+        return {"id": str(get_current_run_tree().id)}
+
+    assert traces.way_to(call(app(aown if node is awork else own))) == ["work", "app"]

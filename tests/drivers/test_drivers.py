@@ -399,6 +399,15 @@ def test_signs_of_life_keep_an_idle_timeout_away(sign):
                 runner.run(app.ainvoke({"log": []}))
 
 
+def test_a_timeout_of_all_nodes_ends_one_that_hangs():
+    async def hang(state):
+        await asyncio.Event().wait()
+
+    graph = StateGraph(State).set_node_defaults(timeout=0.01).add_node("hang", hang).add_edge(START, "hang")
+    with pytest.raises(NodeTimeoutError):
+        asyncio.run(graph.compile().ainvoke({"log": []}))
+
+
 def test_silence_ends_with_an_idle_timeout():
     async def silent(state):
         await asyncio.Event().wait()

@@ -5,7 +5,7 @@ import operator
 import sys
 import types
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar, get_type_hints
 
 import pytest
@@ -339,3 +339,32 @@ def test_the_parameters_of_a_function_that_holds_nothing_are_read_once():
 
     assert signature_of(route) is signature_of(route)
     assert signature_of(checked) is not signature_of(checked)  # what stands there may hold the function
+
+
+class Summed(TypedDict):
+    log: Annotated[list, operator.add]
+
+
+class Bare(TypedDict):
+    log: list
+
+
+def test_a_plain_key_gives_way_to_one_with_a_rule():
+    graph = StateGraph(Bare).add_node("a", lambda state: {"log": ["a"]}, input_schema=Summed)
+    assert graph.add_edge(START, "a").compile().invoke({"log": ["in"]}) == {"log": ["in", "a"]}
+    assert graph.nodes["a"].retry_policy is None
+
+
+@dataclass
+class Order:
+    amount: int
+    paid: bool = field(init=False)
+
+
+def test_a_field_that_is_set_later_may_be_missing():
+    seen = []
+    graph = StateGraph(Order).add_node("look", lambda state: seen.append(hasattr(state, "paid")))
+    app = graph.add_edge(START, "look").compile()
+    app.invoke({"amount": 1})
+    app.invoke({"amount": 1, "paid": True})
+    assert seen == [False, True]

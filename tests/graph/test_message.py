@@ -321,3 +321,25 @@ def test_without_langchain_core_the_error_names_the_extra():
         "    raise AssertionError('no error')\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+class Incomparable:
+    """As an array is: whether one equals another is no yes or no."""
+
+    def __eq__(self, other):
+        raise ValueError("the truth of this is ambiguous")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_messages_that_cannot_be_compared_are_merged_as_others_are():
+    found, again = (ToolMessage("found", tool_call_id="c1", id="2", artifact=Incomparable()) for _ in range(2))
+    for messages in ([HELLO, found], [HELLO, again]):
+        assert [one.content for one in add_messages(messages, "more")] == ["hello", "found", "more"]
+
+
+def test_a_message_that_is_given_another_id_where_it_is_stays_one():
+    message = HumanMessage("hello", id="1")
+    messages = add_messages([message], [])
+    message.id = "2"
+    assert add_messages(messages, [message]) == [message]

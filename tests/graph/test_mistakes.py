@@ -1001,6 +1001,11 @@ def test_the_name_of_a_graph_is_a_text():
         graph().compile(name=3)
 
 
+def test_the_destinations_of_a_node_are_no_lone_text():
+    with pytest.raises(InvalidGraph, match="destinations is 'b'"):
+        StateGraph(Log).add_node("a", lambda state: None, destinations="b")
+
+
 def test_the_metadata_of_a_node_is_a_dict():
     with pytest.raises(InvalidGraph, match="The metadata of node 'node' is 'costly'. Give a dict"):
         graph(metadata="costly")

@@ -390,6 +390,19 @@ def test_a_node_that_both_branches_may_choose_waits_for_the_answer(open_app):
     assert works.done == {"ask": 2, "a": 1, "b": 1, "c": 1}
 
 
+def test_a_node_that_a_join_of_a_waiting_branch_leads_to_waits_too(open_app):
+    works = Works()
+    graph = beside(ask=works.asking("ask"), a=works.node("a"), b=works.node("b"))
+    for name in ("joined", "last"):
+        graph.add_node(name, works.node(name))
+    graph.add_edge(["ask", "b"], "joined").add_edge("joined", "last").add_edge("a", "last")
+    app = open_app(graph, pause="branch")
+    app.invoke(NEW)
+    assert works.done == {"ask": 1, "a": 1, "b": 1}
+    app.invoke(Command(resume="yes"))
+    assert works.done == {"ask": 2, "a": 1, "b": 1, "joined": 1, "last": 2}
+
+
 def test_calls_of_a_task_that_waits_are_not_repeated(open_app):
     works = Works()
 

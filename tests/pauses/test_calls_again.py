@@ -960,6 +960,25 @@ class Desk:
         return round(amount)
 
 
+def test_a_method_that_is_a_task_is_called_as_any_method():
+    class Order:
+        @task
+        def paid(self, amount):
+            return amount
+
+        @task
+        def is_like(self, other):
+            return other is self
+
+    @entrypoint()
+    def flow(amount):
+        order = Order()
+        calls = [order.paid(amount=amount), Order.paid(order, amount), order.paid(order, amount=amount)]
+        return [call.result() for call in (*calls, order.is_like(order))]
+
+    assert flow.invoke(5) == [5, 5, 5, True]
+
+
 def test_a_method_that_is_a_task_is_called_with_its_object_and_found_again_by_another_one(open_app):
     def build(saver):
         desk = Desk(1)

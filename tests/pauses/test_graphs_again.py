@@ -163,9 +163,12 @@ def test_graphs_that_the_node_itself_calls_are_counted_apart_from_those_beside_i
     assert desk.looked == {1: 1, 2: 1, 5: 1, 900: 1}
 
 
-def test_a_batch_in_a_node_goes_on_with_what_is_its_own(open_app, desk):
+@pytest.mark.parametrize("keeps", [False, True], ids=["", "keeping errors"])
+def test_a_batch_in_a_node_goes_on_with_what_is_its_own(open_app, desk, keeps):
+    amounts = [{"amount": amount} for amount in (1, 2, 3)]
+
     def work(input):
-        return [one["answer"] for one in desk.graph.batch([{"amount": amount} for amount in (1, 2, 3)])]
+        return [one["answer"] for one in desk.graph.batch(amounts, return_exceptions=keeps)]
 
     app = open_app(lambda saver: entrypoint(checkpointer=saver)(work))
     app.invoke(0)

@@ -365,6 +365,28 @@ def test_what_is_read_of_a_nested_graph_is_all_of_it_however_late():
         inner.abort()
 
 
+def test_the_output_is_that_of_the_graph_itself_though_a_nested_one_was_the_last_to_change():
+    run = follow(_nested(chain(one=one, ask=ask)), {"log": ["in"]}, CONFIG)
+    assert (run.output, run.interrupted) == ({"log": ["in"]}, True)
+
+
+def test_on_an_event_loop_too_nested_graphs_end_with_the_run():
+    def leave(state):
+        return Command(graph=Command.PARENT, update={"log": ["left"]})
+
+    async def broken(state):
+        raise ValueError("no")
+
+    async def ended(node):
+        run = await _nested(chain(node=node)).astream_events({"log": []}, CONFIG, version="v3")
+        inner = [inner async for inner in run.subgraphs]
+        return inner[0].status, [values["log"] async for values in inner[0].values]
+
+    assert asyncio.run(ended(leave)) == ("completed", [])
+    with pytest.raises(ValueError, match="no"):
+        asyncio.run(ended(broken))
+
+
 def test_all_graphs_that_a_node_calls_are_told_of_and_end_with_it():
     first, second = chain(one=one), chain(two=two)
 
