@@ -20,6 +20,7 @@ __all__ = [
     "loop_of",
     "no_loop",
     "running_loop",
+    "sync_call_in_loop",
     "to_its_end",
     "wait_for",
 ]
@@ -199,6 +200,15 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
+def sync_call_in_loop(owner: object) -> SyncCallInLoop:
+    """The error for a call that would keep its own event loop waiting."""
+    return SyncCallInLoop(
+        f"A sync method of {type(owner).__name__} was called inside its event loop, which it would wait "
+        "for for ever: await the async one (ainvoke of a graph; aget, aput, ...), or call it with "
+        "asyncio.to_thread."
+    )
+
+
 def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, owner: object) -> T:
     """The result of a coroutine of another thread's event loop."""
     if isinstance(loop, Inherited):
@@ -206,11 +216,7 @@ def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop,
         raise forked_off(type(owner).__name__)
     if running_loop() is loop:
         coroutine.close()
-        raise SyncCallInLoop(
-            f"A sync method of {type(owner).__name__} was called inside its event loop, which it would wait "
-            "for for ever: await the async one (ainvoke of a graph; aget, aput, ...), or call it with "
-            "asyncio.to_thread."
-        )
+        raise sync_call_in_loop(owner)
     if not loop.is_running():
         coroutine.close()
         raise LoopNotRunning(

@@ -11,6 +11,7 @@ from signoff.checkpoint.base import Commit
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.checkpoint.sqlite.aio import SyncCallInLoop
 from signoff.errors import InvalidInput
+from signoff.graph import START, StateGraph
 from signoff.testing.conformance._saver_words import after, at, made
 
 
@@ -42,6 +43,23 @@ def test_a_sync_call_inside_the_loop_is_refused_instead_of_waiting_for_ever():
                 call()
         with pytest.raises(asyncio.InvalidStateError):
             saver.prune([])
+
+    run(program)
+
+
+def test_a_batch_of_threads_inside_the_loop_is_refused_instead_of_waiting_for_ever():
+    async def program(saver):
+        inner = StateGraph(dict).add_node("a", lambda state: {}).add_edge(START, "a")
+
+        async def node(state):
+            inner.compile().batch([{}, {}])
+
+        outer = StateGraph(dict).add_node("node", node).add_edge(START, "node").compile(saver)
+        with pytest.raises(SyncCallInLoop, match="await the async one"):
+            await outer.ainvoke({}, at())
+        with pytest.raises(SyncCallInLoop, match="await the async one"):
+            inner.compile(saver).batch([{}, {}], at())
+        assert await asyncio.to_thread(inner.compile(saver).batch, [{}], at())
 
     run(program)
 

@@ -12,6 +12,16 @@ from signoff.errors import InvalidInput
 Configs = ConfigLike | Sequence[ConfigLike] | None
 
 
+def refuse_in_its_loop(saver: Any) -> None:
+    """Refuse threads that would use an async saver where its event loop would wait for them."""
+    if getattr(saver, "loop", None) is None:
+        return
+    from signoff._loops import running_loop, sync_call_in_loop
+
+    if saver.loop is running_loop():
+        raise sync_call_in_loop(saver)
+
+
 def batched(
     invoke: Callable[..., Any],
     inputs: Sequence[Any],

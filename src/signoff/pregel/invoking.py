@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from signoff import _scope
 from signoff._words.choices import All, Durability, OnChanged, OnPending
 from signoff.config import ConfigLike
 from signoff.drivers.exiting import OPEN
@@ -12,7 +13,7 @@ from signoff.engine.effects import Emit
 from signoff.engine.run import Finish
 from signoff.errors import InvalidInput
 from signoff.pregel.base import Base
-from signoff.pregel.batching import abatched, batched
+from signoff.pregel.batching import abatched, batched, refuse_in_its_loop
 from signoff.pregel.hosting import host_for
 from signoff.pregel.keywords import refuse_old
 from signoff.pregel.running import listen, result_of, shape, shaped_chunks, steps_of, tapped, with_result
@@ -243,6 +244,9 @@ class Invoking(Base):
         **kwargs: Any,
     ) -> list[Any]:
         """The results of several inputs, worked on at the same time, in the order of the inputs."""
+        around = _scope.running.get()
+        for saver in (self.checkpointer, None if around is None else around.host.saver):
+            refuse_in_its_loop(saver)
         return batched(self.invoke, inputs, config, return_exceptions, kwargs)
 
     async def abatch(
