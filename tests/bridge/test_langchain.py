@@ -17,7 +17,7 @@ from langchain_core.tools import BaseTool, tool
 
 from signoff.callbacks import GraphCallbackHandler
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import InvalidGraph
+from signoff.errors import GraphRecursionError, InvalidGraph
 from signoff.func import task
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolNode
@@ -584,3 +584,27 @@ def test_a_handler_with_methods_of_the_same_names_sees_no_output_twice(is_async)
     given = {"messages": []}, {"callbacks": [exporter]}
     asyncio.run(app.ainvoke(*given)) if is_async else app.invoke(*given)
     assert exporter.seen == [{"messages": []}, {"messages": []}], "that of the node, and that of the graph"
+
+
+def test_a_conditional_edge_that_asks_has_not_failed():
+    heard = Recorder()
+
+    def where(state):
+        return "__end__" if interrupt("on?") == "no" else "add"
+
+    graph = StateGraph(Number).add_node("add", lambda state: {"x": state["x"] + 1}).add_edge(START, "add")
+    app = graph.add_conditional_edges("add", where).compile(InMemorySaver())
+    config = {"callbacks": [heard], "configurable": {"thread_id": "1"}}
+    app.invoke({"x": 1}, config)
+    assert [event[0] for event in heard.events] == ["start", "start", "start", "end", "end", "end"]
+    assert app.invoke(Command(resume="no"), config) == {"x": 2}
+    assert "error" not in [event[0] for event in heard.events]
+
+
+def test_a_runnable_that_returns_itself_for_ever_is_broken_off():
+    def again(state):
+        return RunnableLambda(again)
+
+    app = StateGraph(Number).add_node("again", RunnableLambda(again)).add_edge(START, "again").compile()
+    with pytest.raises(GraphRecursionError, match="a node with an edge to itself"):
+        asyncio.run(app.ainvoke({"x": 1}))

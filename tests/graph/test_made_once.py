@@ -247,3 +247,17 @@ def test_whatever_differs_each_time_is_kept_as_it_is_made(saver):
     assert graph.get_state(thread("1")).values == first
     assert first.keys() == Kinds.model_fields.keys()
     assert graph.invoke({"x": 1}, thread("1")) == first
+
+
+class Greeting(BaseModel):
+    name: str
+    words: str = Field(default_factory=lambda known: "Dear " + str(known["name"]))
+
+
+def test_what_is_made_of_other_fields_is_left_to_the_type():
+    seen = []
+    app = (
+        StateGraph(Greeting).add_node("read", lambda state: seen.append(state.words)).add_edge(START, "read").compile()
+    )
+    app.invoke({"name": "Ana"})
+    assert seen == ["Dear Ana"]

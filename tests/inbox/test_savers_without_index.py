@@ -1,5 +1,6 @@
 """A saver that keeps no index of open questions: the inbox says so, once, and looks through its threads."""
 
+import asyncio
 import operator
 import warnings
 from typing import Annotated, TypedDict
@@ -82,3 +83,13 @@ def test_a_question_tells_the_graph_whose_thread_it_is_and_when_it_was_asked(sav
 def test_a_config_names_no_thread_of_a_saver_of_another_kind_either(saver):
     with pytest.raises(InvalidInput, match="thread_id"):
         Inbox(saver).why_closed("0" * 32, thread_id=on("a"))
+
+
+@pytest.mark.filterwarnings("ignore::signoff.inbox.NoQuestionIndex")
+def test_on_an_event_loop_too_answers_are_found(saver):
+    app = transfer(Work(), saver)
+    for thread in "ab":
+        app.invoke({"log": []}, on(thread))
+    inbox = Inbox(saver)
+    inbox.answer(inbox.open(thread_id="b")[0].id, "yes")
+    assert asyncio.run(app.aresume_answered()).keys() == {"b"}

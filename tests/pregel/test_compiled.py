@@ -413,8 +413,10 @@ def test_print_mode_and_debug_show_the_run(capsys):
     assert capsys.readouterr().out == "[updates] {'a': {'log': ['a']}}\n"
     asyncio.run(app.ainvoke({"log": []}, print_mode="updates"))
     assert capsys.readouterr().out == "[updates] {'a': {'log': ['a']}}\n"
-    list(app.stream({"log": []}, debug=True))
-    assert "[values]" in capsys.readouterr().out
+    for show in (lambda: list(app.stream({"log": []}, debug=True)), lambda: asyncio.run(app.ainvoke({}, debug=True))):
+        show()
+        shown = capsys.readouterr().out
+        assert ("[values]" in shown, "[updates]" in shown) == (True, True)
 
 
 @pytest.mark.parametrize("name", ["memory", "sqlite"])
@@ -610,3 +612,13 @@ def test_an_extra_that_may_be_anything_or_none_is_given():
 
     app = StateGraph(State).add_node("node", node).add_edge(START, "node").compile(store=InMemoryStore())
     assert app.invoke({"log": []}) == {"log": ["InMemoryStore"]}
+
+
+def test_a_low_level_graph_has_a_policy_for_all_nodes():
+    calls = []
+    node = NodeBuilder().subscribe_only("in").do(lambda word: calls.append(word) or word).write_to("out")
+    app = Pregel(
+        nodes={"note": node}, channels={"in": LastValue(str), "out": LastValue(str)}, input_channels="in",
+        output_channels="out", cache_policy=CachePolicy(), cache=InMemoryCache(),
+    )  # fmt: skip
+    assert [app.invoke("a"), app.invoke("a"), calls] == ["a", "a", ["a"]]

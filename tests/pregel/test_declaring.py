@@ -242,6 +242,12 @@ def test_a_graph_and_its_nodes_say_what_they_were_given():
     assert (node.metadata, node.tags, node.retry_policy, node.cache_policy) == ({"m": 1}, None, (retry,), cache)
     assert (node.triggers, node.timeout, node.trace_policy) == (["branch:to:double"], None, None)
     assert (spec.input_schema, spec.retry_policy, spec.cache_policy, spec.trace_policy) == (State, retry, cache, None)
+    assert graph.add_node("plain", double).nodes["plain"].retry_policy is None
+    assert graph.add_node("both", double, retry_policy=[retry, retry]).nodes["both"].retry_policy == (retry, retry)
+    app.interrupt_before_nodes, app.interrupt_after_nodes = ["double"], "*"
+    assert (app.interrupt_before, app.interrupt_after, app.get_name("Input", name="desk")) == (
+        ["double"], "*", "desk_input",
+    )  # fmt: skip
     assert app.stream_channels == app.stream_channels_list == app.stream_channels_asis == app.output_channels
     assert app.trigger_to_nodes == {START: [START], "branch:to:double": ["double"]}
 

@@ -421,6 +421,7 @@ def test_a_nested_graph_that_failed_says_so_though_the_run_went_on():
     with pytest.raises(SubgraphFailed, match="'inner' failed: .*line is dead"):
         _ = inner.output
     assert run.output == {"log": ["handled"]}
+    assert [told.get("error") for told in run.lifecycle] == [None, "line is dead"]
 
 
 def test_a_graph_that_remembers_ends_with_the_task_that_has_called_it():
@@ -561,6 +562,8 @@ def test_what_was_scheduled_and_is_done_is_kept_no_longer():
         return [len(made[0].scheduled()) async for _ in run.values]
 
     assert max(asyncio.run(read())) < 10
+    with pytest.raises(NeedsAsync, match="Busy waits for an event loop"):
+        follow(chain(one=one), {"log": []}, transformers=[Busy])
 
 
 def test_what_was_scheduled_and_failed_is_logged_and_the_run_ends_well(caplog):
