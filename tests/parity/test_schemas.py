@@ -3,9 +3,10 @@
 import operator
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple, NotRequired, Required
+from uuid import UUID, uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, model_validator
 from typing_extensions import TypedDict
 
 from .harness import Programs, thread
@@ -359,6 +360,43 @@ def a_pydantic_state_with_a_saver_and_a_second_turn(lib):
     yield app.invoke({"x": 1}, thread())
     yield app.invoke({"x": 2, "log": ["in"]}, thread())
     yield app.get_state(thread()).values
+
+
+class _Checked(BaseModel):
+    name: str
+    amount: int = 0
+    limit: int = 3
+    number: UUID = Field(default_factory=uuid4, exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_named(cls, said):
+        assert len(said["name"]) > 1
+        return said
+
+    @model_validator(mode="after")
+    def _is_within_the_limit(self):
+        if self.amount > self.limit:
+            raise ValueError("too much")
+        return self
+
+
+@program
+def what_checks_a_whole_object_is_no_check_of_a_part(lib):
+    seen = []
+    app = lib.saved(lib.graph(_Checked, edges="START>look", look=lambda state: seen.append((state.name, state.amount))))
+    app.invoke({"name": "Ana", "amount": 5, "limit": 10}, thread())
+    app.invoke({"amount": 7}, thread())
+    app.invoke({"name": "Bo"}, thread())
+    yield seen
+    app.invoke({"amount": 11}, thread(), fails=True)
+    yield seen
+
+
+@program
+def a_whole_object_is_checked_as_one(lib):
+    app = lib.app(lib.graph(_Checked, a, edges="START>a"))
+    yield app.invoke({"name": "Ana", "amount": 5, "limit": 3, "number": UUID(int=1)}, fails=True)
 
 
 @program

@@ -255,31 +255,43 @@ def _warn_of_input(name: str, key: Any, missing: frozenset[str]) -> None:
         logging.getLogger("signoff.graph").warning(words, shown_as(name), key, meant[0])
 
 
-def _check_input(schema: Schema, input: dict[str, Any]) -> None:
+def _check_input(schema: Schema, input: dict[str, Any], names: Collection[str]) -> None:
     """Refuse what cannot become part of a pydantic state.
 
     A key with a reducer is given an update, which need not look like the value; and a key that is missing may be
     there already. Whether all of it fits shows when a node reads it.
+
+    names: the fields that the input names.
     """
     from pydantic import ValidationError
 
+    is_whole = schema.type.model_fields.keys() <= set(names)
     try:
         validator_of(schema.type)(input)
-    except TypeError:
-        return  # an update of messages, say, is met by the validator of whole ones
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
-            channel = schema.channels.get(str(detail["loc"][0])) if detail["loc"] else None
-            if detail["type"] != "missing" and (channel is None or isinstance(channel, LastValue)):
-                raise
+        if any(_is_wrong(schema, detail, is_whole) for detail in error.errors(include_url=False)):
+            raise
+    except Exception:
+        return  # what checks whole objects, or whole messages, is not made for parts and updates of them
+
+
+def _is_wrong(schema: Schema, detail: Mapping[str, Any], is_whole: bool) -> bool:
+    """Whether what a validator has found is wrong in an input, too; what it says of the object, in a whole one only."""
+    if detail["type"] == "missing":
+        return False
+    if not detail["loc"]:
+        return is_whole
+    channel = schema.channels.get(str(detail["loc"][0]))
+    return channel is None or isinstance(channel, LastValue)
 
 
 def _input_items(schema: Schema, name: str, input: Any) -> Sequence[Write]:
     if isinstance(input, dict):
         if is_pydantic(schema.type):
-            _check_input(schema, input)
             aliases = aliases_of(schema.type)
-            return [(aliases.get(key) or key, value) for key, value in input.items()]
+            named = [(aliases.get(key) or key, value) for key, value in input.items()]
+            _check_input(schema, input, [key for key, _ in named])
+            return named
         return list(input.items())
     items = writes_of_object(input)
     if items is None:
