@@ -39,7 +39,7 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
         """A picture of the graph: draw_mermaid(), draw_ascii(), draw_svg()."""
         from signoff.graph.picturing import picture_of
 
-        nested = {name: node.graph for name, node in self.program.nodes.items() if node.graph is not None}
+        nested = {name: node.graph for name, node in self.program.nodes.items()}
         stops = {name: self._stops_at(name) for name in self.builder.nodes}
         return picture_of(self.builder, nested, stops, xray)
 

@@ -153,9 +153,9 @@ def _meant(hint: Any) -> Any:
 
 def first_parameter(thing: Any, hints: Mapping[str, Any] | None = None) -> Any:
     """The annotation of the input; None where there is none. `hints` as above."""
-    function = thing if inspect.isroutine(thing) else getattr(thing, "__call__", None)  # noqa: B004
-    if function is None or is_runnable(thing):
+    if is_runnable(thing):
         return None
+    function = thing if inspect.isroutine(thing) else thing.__call__
     hints = resolved_hints(function) if hints is None else hints
     return hints.get(next(iter(signature_of(function).parameters), "")) if hints else None
 

@@ -73,7 +73,7 @@ async def abatched(
 
 
 def _one_each(inputs: Sequence[Any], configs: Configs) -> list[ConfigLike | None]:
-    if isinstance(inputs, Mapping | str) or not isinstance(inputs, Sequence):
+    if isinstance(inputs, str) or not isinstance(inputs, Sequence):
         raise InvalidInput(f"batch takes a list of inputs, not {repr_of(inputs)}. For one input there is invoke.")
     if configs is None or isinstance(configs, Mapping):
         return [configs] * len(inputs)

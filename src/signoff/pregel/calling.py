@@ -105,7 +105,7 @@ def _called_in(outer: Run, task: Task) -> Sequence[str]:
 
 def _since(outer: Run, task: Task) -> str:
     """Where the task of the root began that the one around a graph is in the place of; empty if it is in none."""
-    if outer.is_nested or outer.known is None or not outer.known.calling_as:
+    if outer.is_nested or outer.known is None:
         return outer.since
     named = outer.known.calling_as.get(task.of_step.id)
     return "" if named is None else min(named[:24], task.began_at)

@@ -58,8 +58,6 @@ class Nests:
         from signoff.stream.run_stream import AsyncSubgraphRunStream, SubgraphRunStream
 
         viewers = [viewer for viewer in self.viewers if viewer.shows(began)]
-        if not viewers:
-            return
         kind = AsyncSubgraphRunStream if self._router.is_async else SubgraphRunStream
         course = Course(self._router.inside(began.namespace))
         run = kind(course, began)
