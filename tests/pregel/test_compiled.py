@@ -622,3 +622,16 @@ def test_a_low_level_graph_has_a_policy_for_all_nodes():
         output_channels="out", cache_policy=CachePolicy(), cache=InMemoryCache(),
     )  # fmt: skip
     assert [app.invoke("a"), app.invoke("a"), calls] == ["a", "a", ["a"]]
+
+
+def test_the_policies_of_all_nodes_are_for_those_that_have_none():
+    calls = []
+
+    def node(state):
+        calls.append(state["log"])
+
+    graph = StateGraph(State).set_node_defaults(cache_policy=CachePolicy()).add_node("node", node)
+    app = graph.set_entry_point("node").set_finish_point("node").compile(cache=InMemoryCache())
+    for word in "aab":
+        app.invoke({"log": [word]})
+    assert calls == [["a"], ["b"]]

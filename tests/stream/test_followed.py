@@ -63,6 +63,24 @@ def test_a_run_that_nobody_reads_has_not_begun():
     assert begun == []
 
 
+def test_an_event_has_the_name_of_its_mode_or_of_the_channel_that_somebody_has_made():
+    class Counting(Named):
+        def __init__(self, scope=()):
+            super().__init__(scope)
+            self.named = StreamChannel("count")
+
+        def init(self):
+            return {"count": self.named}
+
+        def process(self, event):
+            if event["method"] == "values" and not self.scope:
+                self.named.push(len(event["params"]["data"]["log"]))
+            return True
+
+    run = follow(_nested(chain(one=one)), {"log": []}, CONFIG, transformers=[Counting])
+    assert {event["method"] for event in run} == {"values", "lifecycle", "custom:count"}
+
+
 def test_an_event_says_when_it_was_in_milliseconds():
     begun = time.time_ns() // 1_000_000
     times = [event["params"]["timestamp"] for event in follow(chain(one=one), {"log": []})]
