@@ -49,6 +49,19 @@ def p40_a_paused_graph_in_a_snapshot(lib):
 
 
 @program
+def what_a_person_has_changed_inside_is_still_inside_and_so_is_the_answer(lib):
+    app = lib.saved(around(lib, _asking(lib)))
+    app.invoke({"log": ["in"]}, thread())
+    root, inside = app.get_state(thread()), app.get_state(thread(), subgraphs=True).tasks[0].state
+    app.update_state(inside.config, {"log": ["told"]}, as_node="b")
+    place = app.get_state(thread()).tasks[0].state
+    for one in app.history(place):
+        named = one.config["configurable"]["checkpoint_map"]
+        yield len(named), named[""] == root.config["configurable"]["checkpoint_id"]
+    yield app.invoke(lib.Command(resume="yes"), place)
+
+
+@program
 def p40_a_graph_that_has_not_begun_is_an_empty_snapshot(lib):
     middle = lib.graph(Log, a, edges="START>a>inner>END", inner=nested(lib)).compile(interrupt_before=["inner"])
     app = lib.saved(lib.graph(Log, d, edges="START>middle>d>END", middle=middle))

@@ -473,10 +473,11 @@ def test_nested_graphs_are_found_on_an_event_loop_too():
     inner = StateGraph(State).add_node("a", lambda state: None).add_edge(START, "a").compile()
     outer = StateGraph(State).add_node("inner", inner).add_edge(START, "inner").compile()
 
-    async def found():
-        return [name async for name, _ in outer.aget_subgraphs()]
+    async def found(**where):
+        return [name async for name, _ in outer.aget_subgraphs(**where)]
 
     assert asyncio.run(found()) == [name for name, _ in outer.get_subgraphs()] == ["inner"]
+    assert asyncio.run(found(namespace="nope")) == []
 
 
 def test_what_v2_returns_says_where_to_look():

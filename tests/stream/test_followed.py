@@ -398,9 +398,9 @@ def test_on_an_event_loop_too_nested_graphs_end_with_the_run():
     async def ended(node):
         run = await _nested(chain(node=node)).astream_events({"log": []}, CONFIG, version="v3")
         inner = [inner async for inner in run.subgraphs]
-        return inner[0].status, [values["log"] async for values in inner[0].values]
+        return inner[0].status, await inner[0].output(), [values["log"] async for values in inner[0].values]
 
-    assert asyncio.run(ended(leave)) == ("completed", [])
+    assert asyncio.run(ended(leave)) == ("completed", None, [])
     with pytest.raises(ValueError, match="no"):
         asyncio.run(ended(broken))
 
