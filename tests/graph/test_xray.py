@@ -39,11 +39,13 @@ def test_a_nested_graph_is_drawn_though_nothing_says_that_it_ends():
 
 
 def test_a_picture_says_what_waits_for_whom_and_by_which_word_an_edge_is_taken():
-    graph = StateGraph(State).add_node("a", node).add_node("b", node).add_node("both", node, defer=True)
+    graph = StateGraph(State).add_node("a", node).add_node("b", node, destinations={"a": "again"})
+    graph.add_node("both", node, defer=True)
     graph.add_edge(["a", "b"], "both").add_conditional_edges(START, lambda state: "yes", {"yes": "a", "no": "b"})
     picture = graph.compile().get_graph()
     assert {(edge.source, edge.target, edge.data) for edge in picture.edges} == {
         (START, "a", "yes"), (START, "b", "no"), ("a", "both", None), ("b", "both", None), ("both", END, None),
+        ("b", "a", "again"),
     }  # fmt: skip
     assert (picture.nodes["both"].metadata, picture.nodes["a"].metadata) == ({"defer": True}, None)
 

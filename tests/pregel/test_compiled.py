@@ -413,7 +413,12 @@ def test_print_mode_and_debug_show_the_run(capsys):
     assert capsys.readouterr().out == "[updates] {'a': {'log': ['a']}}\n"
     asyncio.run(app.ainvoke({"log": []}, print_mode="updates"))
     assert capsys.readouterr().out == "[updates] {'a': {'log': ['a']}}\n"
-    for show in (lambda: list(app.stream({"log": []}, debug=True)), lambda: asyncio.run(app.ainvoke({}, debug=True))):
+    shown_by_itself = app.builder.compile(debug=True)
+    for show in (
+        lambda: list(app.stream({"log": []}, debug=True)),
+        lambda: asyncio.run(app.ainvoke({}, debug=True)),
+        lambda: shown_by_itself.invoke({}),
+    ):
         show()
         shown = capsys.readouterr().out
         assert ("[values]" in shown, "[updates]" in shown) == (True, True)

@@ -100,6 +100,14 @@ def test_interleaved_projections_come_in_the_order_in_which_things_happened():
     ]  # fmt: skip
 
 
+def test_what_is_not_interleaved_any_more_may_be_read():
+    run = follow(chain(one=one, two=two), {"log": []})
+    several = run.interleave("values", "lifecycle")
+    assert next(several) == ("values", {"log": []})
+    several.close()
+    assert [*run.values] == [{"log": [1]}, {"log": [1, 2]}]
+
+
 def test_interleaved_projections_come_in_their_order_on_an_event_loop_too():
     async def read():
         app = chain(one=one, two=two, transformers=[UpdatesTransformer])
@@ -439,7 +447,7 @@ def test_a_nested_graph_that_failed_says_so_though_the_run_went_on():
     with pytest.raises(SubgraphFailed, match="'inner' failed: .*line is dead"):
         _ = inner.output
     assert run.output == {"log": ["handled"]}
-    assert [told.get("error") for told in run.lifecycle] == [None, "line is dead"]
+    assert [told.get("error", "none") for told in run.lifecycle] == ["none", "line is dead"]
 
 
 def test_a_graph_that_remembers_ends_with_the_task_that_has_called_it():
@@ -503,6 +511,17 @@ def test_what_goes_wrong_in_a_transformer_ends_the_run_with_its_error():
     with pytest.raises(KeyError, match="broken"):
         _ = run.output
     assert app.invoke(None, CONFIG) == {"log": [1, 2]}, "nobody holds the thread"
+
+
+def test_what_goes_wrong_as_a_run_ends_is_raised_to_whoever_reads():
+    class Broken(Named):
+        def finalize(self):
+            raise ValueError("no")
+
+    run = follow(chain(one=one), {"log": []}, transformers=[Broken])
+    for read in (lambda: [*run.values], lambda: [*run.messages], lambda: run.output):
+        with pytest.raises(ValueError, match="no"):
+            read()
 
 
 def test_a_transformer_hears_how_the_run_ends():
