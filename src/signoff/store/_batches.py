@@ -68,7 +68,7 @@ def listed(namespaces: Iterable[tuple[str, ...]], op: ListNamespacesOp) -> list[
     """The namespaces an operation asks for, sorted, each of them once."""
     for condition in op.match_conditions or ():
         namespaces = [one for one in namespaces if is_match(one, condition)]
-    distinct = set(namespaces) if op.max_depth is None else {one[: op.max_depth] for one in namespaces}
+    distinct = {one[: op.max_depth] for one in namespaces}
     return sorted(distinct)[op.offset : op.offset + op.limit]
 
 
