@@ -524,6 +524,19 @@ def test_what_goes_wrong_as_a_run_ends_is_raised_to_whoever_reads():
             read()
 
 
+def test_a_nested_graph_ends_once_whatever_goes_wrong_as_the_run_ends():
+    class Broken(Named):
+        def finalize(self):
+            if not self.scope:
+                raise ValueError("no")
+
+    inner = chain(one=one, two=two).copy({"interrupt_after": ["one"]})
+    run = follow(_nested(inner), {"log": []}, CONFIG, transformers=[Broken])
+    with pytest.raises(ValueError, match="no") as raised:
+        _ = run.output
+    assert getattr(raised.value, "__notes__", []) == []
+
+
 def test_a_transformer_hears_how_the_run_ends():
     heard = []
 

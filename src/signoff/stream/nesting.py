@@ -75,7 +75,10 @@ class Nesting:
 
     def rest(self, status: Status, error: str | None = None) -> list[Ended]:
         """The run is over, and with it whatever has not ended yet."""
-        return [Ended(ns, status, error) for ns in self._running]
+        ended = [Ended(ns, status, error) for ns in self._running]
+        self._running.clear()
+        self._in_task.clear()
+        return ended
 
     def _begins(self, ns: tuple[str, ...], task_id: str | None) -> bool:
         """Note the task that a graph runs in. Returns whether the graph has just begun."""
