@@ -25,18 +25,11 @@ from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
 from signoff.graph.description import Description
+from signoff.graph.inputs import input_check, input_writes, start_writes
 from signoff.graph.made_once import made_once
 from signoff.graph.routing import BranchSpec, join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
-from signoff.graph.updating import (
-    command_updates,
-    input_check,
-    input_writes,
-    start_writes,
-    targets_of,
-    update_check,
-    updates_of,
-)
+from signoff.graph.updating import command_updates, targets_of, update_check, updates_of
 from signoff.pregel.actions import call_of, check_action, check_timeout, is_runnable
 from signoff.pregel.nested import graph_in
 from signoff.pregel.typing import is_type

@@ -11,14 +11,12 @@ from signoff._reprs import repr_of, short_repr
 from signoff._words.commands import Command, Send
 from signoff._words.questions import Interrupt
 from signoff.channels.base import BaseChannel
-from signoff.channels.last_value import LastValue
-from signoff.constants import INPUT, INTERRUPT, MISSING, START
+from signoff.constants import INPUT, INTERRUPT, MISSING
 from signoff.engine.completing import completing
-from signoff.engine.program import HandedOver, Write, shown_as
-from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
+from signoff.engine.program import HandedOver, Write
+from signoff.errors import InvalidUpdateError, ParentCommand
 from signoff.graph.routing import tell_of_both, writes_to
-from signoff.graph.schema import ROOT, Schema, aliases_of, is_root, validator_of, writes_of_object
-from signoff.pregel.typing import is_pydantic
+from signoff.graph.schema import ROOT, is_root, writes_of_object
 
 Updates = Callable[[Any], list[Write]]
 Keep = Callable[[Iterable[Write], frozenset[str]], list[Write]]
@@ -60,7 +58,7 @@ def updates_of(
             return [(ROOT, output)]
         writes = None if isinstance(output, Interrupt) else writes_of_object(output)
         if writes is None:
-            raise InvalidUpdateError(f"Node {name!r} returned {_short(output)}. {_mend_of(output)}.")
+            raise InvalidUpdateError(f"Node {name!r} returned {shown(output)}. {_mend_of(output)}.")
         return keep(writes, known)
 
     def _commanded(command: Command[Any]) -> list[Write]:
@@ -91,7 +89,7 @@ def _check_commands(name: str, commands: Sequence[Command[Any]]) -> None:
     for command in commands:
         if command.resume is not MISSING:
             raise InvalidUpdateError(
-                f"Node {name!r} returned {_short(command)}, with an answer in it. Questions are answered by whoever "
+                f"Node {name!r} returned {shown(command)}, with an answer in it. Questions are answered by whoever "
                 "calls the graph: invoke(Command(resume=...), config). Leave `resume` out."
             )
     if led := [command for command in commands if command.graph is not None]:
@@ -116,7 +114,7 @@ def _updates_in(name: str | None, update: Any, known: frozenset[str], keep: Keep
     writes = _writes_in(update)
     if writes is None:
         whose = "This is" if name is None else f"Node {name!r} returned"
-        raise InvalidUpdateError(f"{whose} a Command whose update is {_short(update)}. Give it a dict.")
+        raise InvalidUpdateError(f"{whose} a Command whose update is {shown(update)}. Give it a dict.")
     return keep(writes, known)
 
 
@@ -164,15 +162,12 @@ def _hint(key: Any, known: Collection[str]) -> str:
     return f"Did you mean {guess[0]!r}?" if guess else f"The keys are: {', '.join(map(repr, sorted(known)))}."
 
 
-def _short(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value, and its kind, as errors show them."""
     return f"{short_repr(value, 80)} (a {type(value).__name__})"
 
 
 # What people and callers give
-
-
-class UnfitInput(InvalidInput, InvalidUpdateError):
-    """The input is of a kind that no state is made of."""
 
 
 def update_check(known: frozenset[str]) -> Callable[[Any], None]:
@@ -184,7 +179,7 @@ def update_check(known: frozenset[str]) -> Callable[[Any], None]:
             return
         writes = _writes_in(update)
         if writes is None and not _is_led(values):
-            raise InvalidUpdateError(f"The update is {_short(update)}. Give a dict of the keys to update.")
+            raise InvalidUpdateError(f"The update is {shown(update)}. Give a dict of the keys to update.")
         for key, _ in writes or []:
             if key not in known:
                 raise InvalidUpdateError(
@@ -198,105 +193,3 @@ def _is_led(values: Any) -> bool:
     """Whether values are what a node may return beside an update: nothing, or where to go."""
     several = values if isinstance(values, list | tuple) else [values]
     return values is None or any(isinstance(one, Command | Send) for one in several)
-
-
-def input_writes(schema: Schema, name: str) -> Updates:
-    """What turns the caller's input into the write to START, or refuses it."""
-    start = start_writes(schema, name)
-
-    def writes(input: Any) -> list[Write]:
-        start(input)
-        return [(START, input)]
-
-    return writes
-
-
-def start_writes(schema: Schema, name: str) -> Updates:
-    """What turns the input into writes to the state's keys. Keys that the input schema does not have are left out."""
-    known, is_bare, is_model = frozenset(schema.keys), schema.is_root, is_pydantic(schema.type)
-
-    def writes(input: Any) -> list[Write]:
-        if is_bare:
-            return [(ROOT, input)] if input is not None else []
-        if type(input) is dict and not is_model and input.keys() <= known:
-            return list(input.items())
-        found = [] if input is None else _input_items(schema, name, input)
-        return [(key, value) for key, value in found if key in known]
-
-    return writes
-
-
-def input_check(schema: Schema, name: str) -> Callable[[Any], None]:
-    """What refuses an input that says nothing to the graph: none of its keys is one that it takes."""
-    known, is_bare = frozenset(schema.keys), schema.is_root
-
-    def check(input: Any) -> None:
-        found = [] if input is None or is_bare else [key for key, _ in _input_items(schema, name, input)]
-        if found and known.isdisjoint(found):
-            raise InvalidInput(
-                f"None of the input's keys ({', '.join(map(repr, found))}) is an input of the "
-                f"{shown_as(name)}. It takes: {', '.join(map(repr, sorted(known)))}."
-            )
-        for key in found:
-            if key not in known:
-                _warn_of_input(name, key, known.difference(found))
-
-    return check
-
-
-@lru_cache(maxsize=1024)
-def _warn_of_input(name: str, key: Any, missing: frozenset[str]) -> None:
-    """Warn of a key that is left out of the input, if it looks like one that is missing there; once."""
-    meant = get_close_matches(key if isinstance(key, str) else "", missing, 1, cutoff=0.75)
-    if meant:
-        import logging
-
-        words = "The %s was called with the key %r, which it does not take: it was dropped. Did you mean %r?"
-        logging.getLogger("signoff.graph").warning(words, shown_as(name), key, meant[0])
-
-
-def _check_input(schema: Schema, input: dict[str, Any], names: Collection[str]) -> None:
-    """Refuse what cannot become part of a pydantic state.
-
-    A key with a reducer is given an update, which need not look like the value; and a key that is missing may be
-    there already. Whether all of it fits shows when a node reads it.
-
-    names: the fields that the input names.
-    """
-    from pydantic import ValidationError
-
-    is_whole = schema.type.model_fields.keys() <= set(names)
-    try:
-        validator_of(schema.type)(input)
-    except ValidationError as error:
-        if any(_is_wrong(schema, detail, is_whole) for detail in error.errors(include_url=False)):
-            raise
-    except Exception:
-        return  # what checks whole objects, or whole messages, is not made for parts and updates of them
-
-
-def _is_wrong(schema: Schema, detail: Mapping[str, Any], is_whole: bool) -> bool:
-    """Whether what a validator has found is wrong in an input, too; what it says of the object, in a whole one only."""
-    if detail["type"] == "missing":
-        return False
-    if not detail["loc"]:
-        return is_whole
-    channel = schema.channels.get(str(detail["loc"][0]))
-    return channel is None or isinstance(channel, LastValue)
-
-
-def _input_items(schema: Schema, name: str, input: Any) -> Sequence[Write]:
-    if isinstance(input, dict):
-        if is_pydantic(schema.type):
-            aliases = aliases_of(schema.type)
-            named = [(aliases.get(key) or key, value) for key, value in input.items()]
-            _check_input(schema, input, [key for key, _ in named])
-            return named
-        return list(input.items())
-    items = writes_of_object(input)
-    if items is None:
-        raise UnfitInput(
-            f"The {shown_as(name)} was called with {_short(input)}. Call it with a dict of the keys to begin with: "
-            f"{', '.join(map(repr, sorted(schema.keys)))}."
-        )
-    return items
