@@ -71,6 +71,23 @@ def test_reads_that_are_counted_leave_the_thread_to_one_run(tmp_path):
         assert len(reads) == 1
 
 
+def test_reads_of_an_async_saver_that_are_counted_leave_the_thread_to_one_run(tmp_path):
+    reads = []
+
+    class Counts(AsyncSqliteSaver):
+        async def aget_tuple(self, config):
+            reads.append(config)
+            return await super().aget_tuple(config)
+
+    async def run_on_a_loop():
+        async with Counts.from_conn_string(str(tmp_path / "a.db")) as saver:
+            return await app(saver).ainvoke({"x": 0}, CONFIG)
+
+    assert Counts.has_leases
+    assert asyncio.run(run_on_a_loop()) == {"x": 1}
+    assert len(reads) == 1
+
+
 @pytest.mark.parametrize(("call", "name"), [(run, "get_tuple"), (arun, "aget_tuple")], ids=["sync", "async"])
 @pytest.mark.parametrize("kind", [InMemorySaver, SqliteSaver])
 def test_a_run_reads_once_and_in_its_own_way_if_both_ways_are_changed(call, name, kind, tmp_path):

@@ -76,6 +76,10 @@ def test_bytes_that_look_like_those_of_signoff_are_left_as_they_are(openers, kin
     assert said(openers[kind](serde=Sealed(front)), turns=20) == ["HI", "HELLO"] * 20
 
 
+def test_they_are_also_where_rows_of_a_long_conversation_become_one(openers):
+    assert said(openers["sqlite"](serde=Sealed(b"\xc1\x91")), turns=40) == ["HI", "HELLO"] * 40
+
+
 class Migrating(JsonPlusSerializer):
     """Brings texts up to date as they are read."""
 

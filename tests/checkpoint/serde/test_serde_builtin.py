@@ -197,7 +197,7 @@ def test_what_was_stored_does_not_change_with_the_value():
 def test_equal_sets_have_equal_bytes_in_every_process():
     program = (
         "from signoff.checkpoint.serde.codec import dumps; import sys;"
-        "sys.stdout.write(dumps({'s': {'pear', 'apple', 'fig'}, 'f': frozenset('abcdef')}).hex())"
+        "sys.stdout.write(dumps([{'pear', 'apple', 'fig'}, frozenset('abcdef'), {*'abcdef', 1, 2.5, None}]).hex())"
     )
     run = lambda seed: subprocess.run(  # noqa: E731
         [sys.executable, "-c", program],

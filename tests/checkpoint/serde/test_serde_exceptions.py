@@ -139,3 +139,18 @@ def test_arguments_that_need_care_come_back_too():
         assert type(loaded) is ValueError
         assert loaded.args == (argument,)
         assert type(loaded.args[0]) is type(argument)
+
+
+def test_an_exception_that_does_not_fit_its_class_any_more_becomes_a_stand_in():
+    def define(base: type[Exception]) -> type[Exception]:
+        @register
+        class Refused(base):
+            pass
+
+        return Refused
+
+    error = define(ValueError)("no")
+    error.amount = 5
+    data = dumps(error)
+    define(UnicodeDecodeError)  # made of five arguments
+    assert (type(loads(data)), str(loads(data))) == (StoredError, "Refused('no')")
