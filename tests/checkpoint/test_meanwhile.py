@@ -130,3 +130,18 @@ def test_an_old_thread_that_has_begun_to_ask_is_not_removed(openers, name):
     before_it_tidies(keeper, lambda: store(saver, Commit(after("1"), filing=Filing([question]))))
     assert keeper.cleanup_before(SOON).threads == 0
     assert ids(saver.list(at())) == ["1"]
+
+
+def test_what_is_removed_while_a_history_is_read_is_left_out_of_it_and_nothing_else(openers):
+    saver, keeper = openers["sqlite"](), openers["sqlite"]()
+    put(saver, "1", {"list": ["x" * 100] * 40, "large": "y" * 10_000})
+    put(saver, "2", {"list": ["x" * 100] * 41, "large": "z" * 10_000}, parent="1", versions={"list": 2, "large": 2})
+    parts = saver._backend.parts
+
+    def parts_too_late(*asked):
+        keeper.keep_last(1)
+        return parts(*asked)
+
+    saver._backend.parts = parts_too_late
+    listed = [one.checkpoint for one in saver.list(at())]
+    assert [(one["id"], len(one["channel_values"]["list"])) for one in listed] == [("2", 41)]

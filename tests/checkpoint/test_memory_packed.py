@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signoff.checkpoint.base import empty_checkpoint
+from signoff.checkpoint.base import Commit, Lease, TaskWrites, empty_checkpoint
 from signoff.checkpoint.memory import InMemorySaver, shelf
 from signoff.checkpoint.memory.packed import KeptSend, Packed, unpacked
 from signoff.checkpoint.memory.packing import Packing
 from signoff.constants import ATOMS, INTERRUPT, RESUME, TASKS
+from signoff.errors import ThreadMoved
 from signoff.graph import START, StateGraph
+from signoff.testing.conformance._saver_words import T, after, at, put
 from signoff.types import Command, Interrupt, Send, interrupt
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -128,3 +130,14 @@ def test_a_list_of_sends_of_both_kinds_is_encoded():
     both = packing.pack(TASKS, [*kept, Send("b", (1, 2))])
     assert (type(both), both.tag) == (Packed, "msgpack")
     assert unpacked(packing.serde, both) == [Send("a", {"x": 1}), Send("b", (1, 2))]
+
+
+def test_a_thread_that_a_run_has_gone_on_with_is_not_taken_by_whoever_saw_it_before():
+    saver = InMemorySaver()
+    put(saver, "1", {"a": 1})
+    run = Lease(T, "ana", saver.look(at())[1].seen)
+    saver.store([], run)
+    late = Lease(T, "bo", saver.look(at())[1].seen)
+    saver.save([Commit(after("1"), [TaskWrites("task", [("a", 2)])])], run)
+    with pytest.raises(ThreadMoved):
+        saver.store([], late)

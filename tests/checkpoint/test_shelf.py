@@ -62,6 +62,17 @@ def test_a_thread_that_waits_for_nobody_is_folded_only_after_many_others(monkeyp
         assert app.get_state(thread(number)).values == {"log": [number, *answers]}
 
 
+def test_a_thread_that_waits_for_nobody_goes_on_as_it_was(monkeypatch):
+    monkeypatch.setattr(shelf, "AT_HAND", 1)
+    saver = InMemorySaver()
+    app = asking(saver)
+    for number in (0, 1, 0):
+        app.invoke({"log": [number]}, thread(number))
+        app.invoke(Command(resume="yes"), thread(number))
+    heads = [one.checkpoint["channel_values"] for one in saver.heads()]
+    assert heads == [{"log": [0, "yes", 0, "yes"]}, {"log": [1, "yes"]}]
+
+
 def test_a_thread_that_is_folded_takes_a_few_hundred_bytes():
     saver = InMemorySaver()
     app = asking(saver)
