@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
 from signoff._annotations import signature_of
+from signoff.channels import BinaryOperatorAggregate, DeltaChannel
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidGraph
 from signoff.func import entrypoint, task
@@ -25,6 +26,12 @@ from signoff.types import Command
 
 class State(TypedDict):
     log: Annotated[list, operator.add]
+
+
+def all_of(value, writes):
+    for write in writes:
+        value = value + write
+    return value
 
 
 def test_a_function_that_makes_nodes_can_be_annotated():
@@ -314,6 +321,23 @@ def test_a_name_for_what_only_type_checkers_see_is_passed_over_in_functions_and_
     assert StateGraph(State).add_node(module["a"]).add_edge(START, "a").compile().invoke({"log": []}) == {"log": ["a"]}
     with pytest.raises(InvalidGraph, match="The type Unknown could not be resolved: name 'Checked' is not defined"):
         StateGraph(module["Shelf"])
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [lambda typ: BinaryOperatorAggregate(typ, operator.add), lambda typ: DeltaChannel(all_of, typ)],
+    ids=["one by one", "at once"],
+)
+def test_each_graph_of_a_program_has_its_own_rule_for_a_key_that_differs_in_its_type_alone(rule):
+    def total(typ, write):
+        class State(TypedDict):
+            done: bool
+            total: Annotated[Any, rule(typ)]
+
+        graph = StateGraph(State).add_node("add", lambda state: {"total": write}).add_edge(START, "add")
+        return graph.compile().invoke({"done": False})["total"]
+
+    assert (total(list, [1]), total(int, 1)) == ([1], 1)
 
 
 def test_a_graph_whose_nodes_have_its_owner_as_a_default_goes_with_the_request_that_made_it():

@@ -17,7 +17,7 @@ from langgraph.types import Send as TheirSend
 
 from signoff import types
 from signoff.cache.memory import InMemoryCache
-from signoff.channels import DeltaChannel
+from signoff.channels import BaseChannel, DeltaChannel
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.config import get_config, get_store, get_stream_writer
@@ -200,6 +200,31 @@ def test_a_reducer_may_have_more_parameters_with_defaults():
 def test_a_state_that_is_no_type_is_refused(schema):
     with pytest.raises(InvalidGraph, match="is no type"):
         StateGraph(schema)
+
+
+class Newest(BaseChannel):
+    def __init__(self, count: int, typ: type = list, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.count = count
+
+    def fold(self, stored, writes):
+        return [item for write in writes for item in write][-self.count :]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_key_has_one_rule_also_if_it_is_of_ones_own(count):
+    class Given(TypedDict):
+        log: Annotated[list, Newest(count)]
+
+    class State(TypedDict):
+        log: Annotated[list, Newest(3)]
+
+    graph = StateGraph(State, input_schema=Given).add_node("a", lambda state: None).add_edge(START, "a")
+    if count == 3:
+        assert graph.compile().invoke({"log": [1, 2, 3, 4]}) == {"log": [2, 3, 4]}
+    else:
+        with pytest.raises(InvalidGraph, match="two different rules"):
+            graph.compile()
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,11 @@ class BaseChannel(ABC):
         """The value once nothing else is due: deferred triggers fire now."""
         return stored
 
+    def agrees_with(self, other: "BaseChannel") -> bool:
+        """Whether a key may have both rules, each in one of the schemas of a graph."""
+        return self == other
+
+    # Of annotations that are equal Python keeps one for the whole program: so rules are only if all of them is.
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and _parts(self) == _parts(other)
 
@@ -72,7 +77,7 @@ class BaseChannel(ABC):
 
 def _parts(channel: BaseChannel) -> list[Any]:
     names = (name for cls in type(channel).__mro__ for name in getattr(cls, "__slots__", ()) if name != "key")
-    return [getattr(channel, name) for name in names]
+    return [getattr(channel, "__dict__", {}), *(getattr(channel, name) for name in names)]
 
 
 class Guarded(BaseChannel):

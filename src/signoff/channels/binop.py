@@ -41,11 +41,9 @@ class BinaryOperatorAggregate(BaseChannel):
         self.operator = operator
         self.meddles = not leaves_items(operator)  # type: ignore[misc]
 
-    def __eq__(self, other: object) -> bool:
+    def agrees_with(self, other: BaseChannel) -> bool:
         """Two keys with one reducer have one rule, however each spells its type."""
         return isinstance(other, BinaryOperatorAggregate) and self.operator == other.operator
-
-    __hash__ = BaseChannel.__hash__
 
     def initial(self) -> Any:
         return empty_value(self.typ)

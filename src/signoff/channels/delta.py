@@ -43,11 +43,9 @@ class DeltaChannel(BaseChannel):
         self.makes_items = getattr(reducer, "makes_items", False) is True
         """Whether the reducer makes what it is given into something else, as texts into messages: it says so itself."""
 
-    def __eq__(self, other: object) -> bool:
+    def agrees_with(self, other: BaseChannel) -> bool:
         """Two keys with one reducer have one rule, however each spells its type."""
         return isinstance(other, DeltaChannel) and self.reducer == other.reducer
-
-    __hash__ = BaseChannel.__hash__
 
     def initial(self) -> Any:
         return empty_value(list if self.typ is None else self.typ)

@@ -102,7 +102,7 @@ def _state_channels(schemas: list[Schema]) -> dict[str, BaseChannel]:
             other = channels.get(key)
             if other is None or _is_plain(other):
                 channels[key] = channel
-            elif not _is_plain(channel) and channel != other:
+            elif not _is_plain(channel) and not channel.agrees_with(other):
                 raise InvalidGraph(
                     f"Key {key!r} is declared with two different rules in the schemas of this graph. "
                     "Give it the same reducer or channel everywhere."
