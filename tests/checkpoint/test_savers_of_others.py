@@ -190,6 +190,14 @@ def test_of_answers_that_cannot_all_be_stored_none_is(is_async, update):
     assert called(app, "invoke", Command(resume=well), CONFIG, is_async=is_async) == {"log": [1, 2]}
 
 
+def test_a_method_that_somebody_has_put_in_the_place_of_the_savers_own_is_used():
+    saver, told = Hand(), []
+    own = saver.put_writes
+    saver.put_writes = lambda config, writes, task_id: told.append(task_id) or own(config, writes, task_id)
+    numbered(saver).invoke({"log": []}, CONFIG)
+    assert told
+
+
 class PerUser(Hand):
     """Keeps the threads of users apart by what the config says beside the thread."""
 

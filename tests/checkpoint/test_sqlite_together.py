@@ -101,6 +101,15 @@ def test_when_the_transaction_fails_as_a_whole_each_writer_tries_for_itself(conn
     assert noted(connection) == {"a", "b"}
 
 
+def test_when_the_transaction_cannot_be_committed_each_writer_tries_for_itself(connection):
+    connection.conn.execute("PRAGMA foreign_keys = ON")
+    connection.conn.execute("CREATE TABLE signs (text REFERENCES notes DEFERRABLE INITIALLY DEFERRED)")
+    stray = Write([Execute("INSERT INTO signs VALUES ('of nothing')")])
+    outcomes = written_at_once(connection, [note("a"), stray, note("b")])
+    assert [type(outcome) for outcome in outcomes] == [type(None), sqlite3.IntegrityError, type(None)]
+    assert noted(connection) == {"a", "b"}
+
+
 def test_the_transaction_of_the_connections_owner_is_left_alone(connection):
     connection.conn.execute("BEGIN")
     connection.conn.execute("INSERT INTO notes VALUES ('mine')")
