@@ -146,6 +146,22 @@ def test_true_allows_every_class_there_is():
     assert extended.loads_typed(extended.dumps_typed(Plain(2))) == Plain(2)
 
 
+class Keyed(JsonPlusSerializer):
+    def __init__(self, key: str) -> None:
+        super().__init__()
+        self.key = key
+
+
+def test_a_serializer_that_takes_more_types_is_else_as_it_was():
+    keyed = Keyed("k")
+    assert keyed.loads_typed(keyed.dumps_typed([1])) == [1]
+    wide = keyed.with_msgpack_allowlist([Order])
+    assert (type(wide), wide.key) == (Keyed, "k")
+    assert wide.loads_typed(wide.dumps_typed(Order(1))) == Order(1)
+    with pytest.raises(NotStorable):
+        keyed.dumps_typed(Order(1))
+
+
 def test_built_in_classes_in_an_allow_list_do_no_harm():
     serde = JsonPlusSerializer(allowed_msgpack_modules=[dict, set, ("datetime", "datetime")])
     assert serde.loads_typed(serde.dumps_typed({1})) == {1}

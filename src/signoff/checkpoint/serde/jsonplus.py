@@ -1,6 +1,7 @@
 """LangGraph's serializer by name: tags and bytes for every value, types by allow-list if asked."""
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any, Literal
 
 from signoff.checkpoint.serde.allowlist import Allowed, AllowList
@@ -43,8 +44,8 @@ class JsonPlusSerializer(SerializerProtocol):
 
     def with_msgpack_allowlist(self, extra_allowlist: Iterable[Allowed]) -> "JsonPlusSerializer":
         """A serializer that takes these types, too."""
-        other = type(self)(pickle_fallback=self.pickle_fallback)
-        other._allowed = self._allowed | AllowList.of(extra_allowlist)
+        other = copy(self)
+        other._allowed, other._codec = self._allowed | AllowList.of(extra_allowlist), None
         return other
 
     def dumps_typed(self, obj: Any, *, path: str = "values") -> tuple[str, bytes]:
