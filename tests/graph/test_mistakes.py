@@ -211,13 +211,22 @@ class Newest(BaseChannel):
         return [item for write in writes for item in write][-self.count :]
 
 
+class NewestSlotted(Newest):
+    __slots__ = "slot"
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.slot = count
+
+
+@pytest.mark.parametrize("rule", [Newest, NewestSlotted])
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_key_has_one_rule_also_if_it_is_of_ones_own(count):
+def test_a_key_has_one_rule_also_if_it_is_of_ones_own(rule, count):
     class Given(TypedDict):
-        log: Annotated[list, Newest(count)]
+        log: Annotated[list, rule(count)]
 
     class State(TypedDict):
-        log: Annotated[list, Newest(3)]
+        log: Annotated[list, rule(3)]
 
     graph = StateGraph(State, input_schema=Given).add_node("a", lambda state: None).add_edge(START, "a")
     if count == 3:

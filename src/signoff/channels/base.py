@@ -75,9 +75,11 @@ class BaseChannel(ABC):
         return hash((type(self), self.key))
 
 
-def _parts(channel: BaseChannel) -> list[Any]:
-    names = (name for cls in type(channel).__mro__ for name in getattr(cls, "__slots__", ()) if name != "key")
-    return [getattr(channel, "__dict__", {}), *(getattr(channel, name) for name in names)]
+def _parts(channel: BaseChannel) -> Any:
+    """How a rule was made: all that it has but the key that it is for."""
+    state: Any = object.__getstate__(channel)
+    others, slots = state
+    return others, {name: value for name, value in slots.items() if name != "key"}
 
 
 class Guarded(BaseChannel):
