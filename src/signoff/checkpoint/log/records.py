@@ -50,7 +50,7 @@ def record_of(thread_id: str, ns: str, raw: Raw, known: Known | None = None) -> 
     """The record of a checkpoint, from its row and those it stands on, down to a snapshot or to one that is known."""
     rows = raw.rows
     own_id, _, depth, own_seal, data = rows[0]
-    if known is not None and len(rows) == 1 and known.seal == own_seal and known.id == own_id and type(depth) is int:
+    if known is not None and known.seal == own_seal and known.id == own_id and type(depth) is int:
         return _record(thread_id, ns, raw, unpacked(data), known.held)  # as mostly
     depths = [row[2] for row in rows]
     is_known = known is not None and (known.id, known.seal) == (rows[-1][0], rows[-1][3])

@@ -79,7 +79,7 @@ def find(threads: Shelf, selection: Selection, filter: Mapping[str, Any]) -> lis
 def heads(threads: Shelf) -> list[tuple[Space, str]]:
     """The newest checkpoint of each thread, those that changed last first."""
     roots = [thread.spaces[""] for thread in threads.every() if "" in thread.spaces]
-    return _newest_first([(space, space.newest) for space in roots if space.newest])
+    return _newest_first([(space, space.newest) for space in roots])
 
 
 def _newest_first(found: list[tuple[Space, str]]) -> list[tuple[Space, str]]:

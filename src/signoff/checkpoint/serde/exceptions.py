@@ -110,7 +110,7 @@ def _rebuild(cls: type[BaseException], args: list[Any]) -> BaseException | None:
 
 def _set_attributes(error: BaseException, attributes: dict[Any, Any]) -> None:
     for name, value in attributes.items():
-        if name in _BUILT_IN_ATTRIBUTES and hasattr(error, name):
+        if name in _BUILT_IN_ATTRIBUTES:
             object.__setattr__(error, name, value)
         else:
             error.__dict__[expect(name, str)] = value
