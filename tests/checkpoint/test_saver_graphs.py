@@ -478,3 +478,16 @@ def test_a_checkpoint_of_a_run_that_is_put_again_leaves_those_after_it_as_they_a
     now = list(saver.list(CONFIG))
     assert [one.checkpoint for one in now] == [edited if one is changed else one.checkpoint for one in before]
     assert app.invoke({"log": ["again"]}, CONFIG)["note"] == "as it was"
+
+
+@pytest.mark.parametrize("name", ["memory", "sqlite", "postgres", "redis"])
+def test_what_each_node_has_written_is_told_with_the_checkpoint_that_it_began_at(openers, name):
+    def count(state):
+        return {"count": state["count"] + 1}
+
+    graph = StateGraph(State).add_sequence([(f"count {number}", count) for number in range(3)])
+    app = graph.add_edge(START, "count 0").compile(checkpointer=openers[name]())
+    thread = {"configurable": {"thread_id": "t"}}
+    app.invoke({"count": 0}, thread, durability="sync")
+    told = [task.result for snapshot in app.get_state_history(thread) for task in snapshot.tasks]
+    assert told == [{"count": 3}, {"count": 2}, {"count": 1}, {"count": 0}]
