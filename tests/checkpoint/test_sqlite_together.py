@@ -70,6 +70,10 @@ def written_at_once(connection, effects):
     return at_once(connection.lock, connection._waiting, calls)
 
 
+def one(effect):
+    return (yield effect)
+
+
 def test_writers_that_wait_share_one_transaction(connection):
     commits = counting_commits(connection.conn)
     outcomes = written_at_once(connection, [note(str(number)) for number in range(WRITERS)])
@@ -107,7 +111,9 @@ def test_when_the_transaction_cannot_be_committed_each_writer_tries_for_itself(c
     stray = Write([Execute("INSERT INTO signs VALUES ('of nothing')")])
     outcomes = written_at_once(connection, [note("a"), stray, note("b")])
     assert [type(outcome) for outcome in outcomes] == [type(None), sqlite3.IntegrityError, type(None)]
-    assert noted(connection) == {"a", "b"}
+    side_by_side = connection.run_together([one(effect) for effect in (note("c"), stray, note("d"))])
+    assert [type(each.error) for each in side_by_side] == [type(None), sqlite3.IntegrityError, type(None)]
+    assert noted(connection) == {"a", "b", "c", "d"}
 
 
 def test_the_transaction_of_the_connections_owner_is_left_alone(connection):

@@ -12,6 +12,7 @@ from signoff.checkpoint.log.values import laid_out
 from signoff.checkpoint.serde.codec import dumps, loads
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.graph import START, MessagesState, StateGraph
+from signoff.testing.conformance._saver_words import put, values_of
 
 CONFIG = {"configurable": {"thread_id": "thread"}}
 quick = settings(max_examples=80)
@@ -200,3 +201,14 @@ def test_something_that_cannot_be_compared_is_something_else():
     tracked = Tracked([first], encode([first]))
     first.additional_kwargs["n"] = Odd()
     assert not tracked.is_untouched
+
+
+def test_a_list_that_stands_on_one_that_somebody_has_put_anew_is_stored_as_it_is(tmp_path):
+    path, one = str(tmp_path / "saver.db"), [f"text {number}" for number in range(40)]
+    with SqliteSaver.from_conn_string(path) as saver, SqliteSaver.from_conn_string(path) as other:
+        put(saver, "1", {"list": one})
+        put(other, "1", {"list": ["another"] * 30})
+        put(saver, "2", {"list": [*one, "new"]}, parent="1", versions={"list": 2})
+        put(saver, "3", {"list": [*one, "new", "newer"]}, parent="2", versions={"list": 3})
+        lists = [values_of(other, id)["list"] for id in "123"]
+    assert lists == [["another"] * 30, [*one, "new"], [*one, "new", "newer"]]

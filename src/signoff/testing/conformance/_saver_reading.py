@@ -69,6 +69,15 @@ def threads_and_namespaces_are_apart(saver: Any) -> None:
     assert values_of(saver, thread="other") == {"a": "other"}
 
 
+def threads_that_are_listed_together_are_apart(saver: Any) -> None:
+    for thread in ("a", "b"):
+        put(saver, "1", {"of": thread}, thread=thread)
+        saver.put_writes(at("1", thread=thread), [("of", thread)], "task")
+    for one in saver.list(None):
+        name = one.config["configurable"]["thread_id"]
+        assert (one.checkpoint["channel_values"], one.pending_writes) == ({"of": name}, [("task", "of", name)])
+
+
 def a_thread_id_that_is_a_number_is_taken_as_text(saver: Any) -> None:
     config = saver.put({"configurable": {"thread_id": 7}}, made("1", {"a": 1}), {}, {"a": 1})
     assert config == at("1", thread="7")
