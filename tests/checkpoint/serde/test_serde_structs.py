@@ -219,6 +219,21 @@ def test_a_registered_plain_class_comes_back_by_its_attributes(again):
     again(Slots((1, 2)))
 
 
+@register
+@dataclass
+class OnSlots(Slots):
+    amount: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OnSlots) and (self.amount, self.a) == (other.amount, other.a)
+
+
+def test_a_dataclass_has_the_slots_of_its_base_too(again):
+    order = OnSlots(5)
+    order.a = [1]
+    again(order)
+
+
 class Journal:
     """Counts what runs while a value is loaded."""
 
