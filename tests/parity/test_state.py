@@ -280,6 +280,25 @@ def p50_an_untracked_value_travels_through_send(lib):
 
 
 @program
+def a_value_that_two_nodes_write_alike_lasts_one_step(lib):
+    seen = []
+
+    class State(Log):
+        same: Annotated[int, lib.AnyValue]
+
+    def write(state: State):
+        return {"same": 3}
+
+    def read(state: State):
+        seen.append(dict(state))
+        return {"log": ["read"]}
+
+    app = lib.graph(State, plan=write, beside=write, one=read, two=read, edges="START>plan>one>two>END, START>beside")
+    yield lib.saved(app).invoke({"log": [], "same": 1}, thread())
+    yield seen
+
+
+@program
 def an_ephemeral_value_lasts_one_step(lib):
     seen = []
 
