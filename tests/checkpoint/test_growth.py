@@ -16,6 +16,7 @@ from signoff.checkpoint.log.growth import Tracked, Written
 from signoff.checkpoint.log.pristine import Watch
 from signoff.checkpoint.log.values import laid_out, sliced
 from signoff.checkpoint.serde.encrypted import EncryptedSerializer
+from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.checkpoint.sqlite import SqliteSaver, joining
 from signoff.checkpoint.sqlite.joining import BLOCKS
 from signoff.errors import InvalidInput, Undecodable
@@ -398,6 +399,10 @@ def test_an_aes_key_may_come_from_the_environment_and_must_have_a_size_of_aes(mo
     blob = EncryptedSerializer.from_pycryptodome_aes().dumps_typed({"a": 1})
     assert blob[0] == "msgpack+aes"
     assert EncryptedSerializer.from_aes(b"k" * 32).loads_typed(blob) == {"a": 1}
+    strict = EncryptedSerializer.from_pycryptodome_aes(key=b"l" * 32, read_unencrypted=False)
+    assert strict.loads_typed(EncryptedSerializer.from_aes(b"l" * 32).dumps_typed(2)) == 2
+    with pytest.raises(Undecodable, match="not encrypted"):
+        strict.loads_typed(JsonPlusSerializer().dumps_typed(2))
     with pytest.raises(Undecodable):
         EncryptedSerializer.from_aes(b"l" * 32).loads_typed(blob)
     monkeypatch.delenv("SIGNOFF_AES_KEY")

@@ -57,6 +57,17 @@ def test_what_is_no_config_is_refused(saver, read):
         read(saver)
 
 
+class Named:
+    def __str__(self) -> str:
+        return "a"
+
+
+def test_a_thread_id_has_a_name_of_its_own(saver):
+    assert values_of(saver, thread=Named()) == values_of(saver, thread="a")
+    with pytest.raises(InvalidInput, match="Give a text that names the thread"):
+        saver.get_tuple({"configurable": {"thread_id": object()}})
+
+
 @pytest.mark.parametrize("limit", ["two", True, -1])
 def test_a_limit_is_a_number(saver, limit):
     with pytest.raises(InvalidInput, match="limit must be 0 or more"):

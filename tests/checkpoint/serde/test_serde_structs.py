@@ -329,6 +329,12 @@ def test_a_flag_that_lost_a_member_says_which():
         loads(data)
 
 
+def test_a_member_of_an_enum_that_has_become_a_flag_is_the_member_of_that_name():
+    data = dumps(register(Enum("Mode", "READ WRITE", module=__name__)).WRITE)
+    mode = register(Flag("Mode", "READ WRITE", module=__name__))
+    assert loads(data) is mode.WRITE
+
+
 def test_bits_of_a_flag_that_have_no_name_come_back(again):
     rights = register(IntFlag("Bits", "READ WRITE", module=__name__))
     assert again(rights(9)) == rights(9)

@@ -72,8 +72,7 @@ class Shelf:
         return thread
 
     def new(self, id: str) -> Thread:
-        """A thread that nothing was stored in so far, in the place of any other."""
-        self.remove(id)
+        """A thread that nothing was stored in so far."""
         thread = self._at_hand[id] = Thread()
         self._tidy()
         return thread

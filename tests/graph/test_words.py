@@ -1,0 +1,15 @@
+"""The words that users write with: when two are the same, and how they are shown."""
+
+from signoff.types import Command, Send
+
+
+def test_sends_are_the_same_if_they_say_the_same():
+    assert Send("a", [1]) == Send("a", [1])
+    assert Send("a", [1]) not in (Send("a", [2]), Send("b", [1]), ("a", [1]))
+    assert len({Send("a", 1), Send("a", 1), Send("a", 2), Send("b", 1)}) == 3
+
+
+def test_a_command_shows_what_it_says_and_nothing_else():
+    assert repr(Command(update={"a": 1}, goto="b", by="ana")) == "Command(update={'a': 1}, goto='b', by='ana')"
+    assert repr(Command(resume=None)) == "Command(resume=None)"
+    assert repr(Command()) == "Command()"
