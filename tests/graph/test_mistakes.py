@@ -202,6 +202,12 @@ def test_a_state_that_is_no_type_is_refused(schema):
         StateGraph(schema)
 
 
+@pytest.mark.parametrize("told", [{"reducer": 5}, {"reducer": max, "snapshot_frequency": 0}])
+def test_what_a_delta_channel_is_made_of_is_checked(told):
+    with pytest.raises(InvalidGraph, match=r"give a reducer|Give a whole number above 0"):
+        DeltaChannel(**told)
+
+
 class Newest(BaseChannel):
     def __init__(self, count: int, typ: type = list, key: str = "") -> None:
         super().__init__(typ, key)

@@ -204,6 +204,7 @@ def a_deferred_join(lib):
     graph.add_node("late", noting("late"), defer=True)
     lib.connect(graph, "a+c>late>END, b>END, d>END")
     yield lib.app(graph).invoke({"log": []})
+    yield by_step(lib.app(graph).stream({"log": []}, mode=["updates", "values"]))
 
 
 @program

@@ -280,22 +280,27 @@ def p50_an_untracked_value_travels_through_send(lib):
 
 
 @program
-def a_value_that_two_nodes_write_alike_lasts_one_step(lib):
-    seen = []
+def how_long_a_value_lasts_and_how_many_may_write_it_is_up_to_its_channel(lib):
+    strict = [lib.EphemeralValue(int), lib.UntrackedValue(int)]
+    others = [lib.EphemeralValue(int, guard=False), lib.UntrackedValue(int, guard=False), lib.AnyValue(int)]
+    for channel in (*strict, *others, lib.Topic(int), lib.Topic(int, True)):
+        for writers in ("START>plan", "START>plan, START>beside"):
+            seen = []
 
-    class State(Log):
-        same: Annotated[int, lib.AnyValue]
+            class State(Log):
+                value: Annotated[Any, channel]
 
-    def write(state: State):
-        return {"same": 3}
+            def write(state: State):
+                return {"value": 3}
 
-    def read(state: State):
-        seen.append(dict(state))
-        return {"log": ["read"]}
+            def read(state: State, seen: Any = seen):
+                seen.append(state.get("value", "nothing"))
+                return {"log": ["read"]}
 
-    app = lib.graph(State, plan=write, beside=write, one=read, two=read, edges="START>plan>one>two>END, START>beside")
-    yield lib.saved(app).invoke({"log": [], "same": 1}, thread())
-    yield seen
+            graph = lib.graph(State, plan=write, beside=write, one=read, two=read, edges=f"plan>one>two>END, {writers}")
+            fails = channel in strict and "beside" in writers
+            yield lib.app(graph).invoke({"log": [], "value": 1}, fails=fails)
+            yield seen
 
 
 @program
