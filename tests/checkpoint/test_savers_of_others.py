@@ -1,8 +1,10 @@
 """Savers that others wrote for LangGraph, from its documentation alone: what they are given, and what they may lack."""
 
 import asyncio
+import gc
 import operator
 import threading
+import weakref
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
@@ -10,6 +12,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from signoff.checkpoint.others import path_for
 from signoff.errors import InvalidInput, NotStorable, Undecodable
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
@@ -311,3 +314,20 @@ def history(app: Any, is_async: bool) -> Any:
         return [one async for one in app.aget_state_history(CONFIG)]
 
     return asyncio.run(collected()) if is_async else list(app.get_state_history(CONFIG))
+
+
+def test_savers_of_classes_that_are_made_for_each_request_are_not_kept():
+    def put_writes_of_one_more():
+        def put_writes(config, writes, task_id, task_path=""):
+            raise AssertionError("it is only looked at")
+
+        return put_writes
+
+    first = put_writes_of_one_more()
+    assert path_for(first, "~:n") == ("~:n",)
+    kept = weakref.ref(first)
+    del first
+    for _ in range(300):
+        path_for(put_writes_of_one_more(), "~:n")
+    gc.collect()
+    assert kept() is None

@@ -1,7 +1,7 @@
 """Savers of others: how those that know only `put` and `put_writes` are called, and what they are told they lack."""
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from signoff._annotations import signature_of
@@ -42,7 +42,7 @@ def path_for(put_writes: Any, path: str) -> tuple[str, ...]:
     return (path,) if _takes_path(function or put_writes, 4 if function else 3) else ()
 
 
-@cache
+@lru_cache(maxsize=128)
 def _takes_path(put_writes: Any, others: int) -> bool:
     parameters = signature_of(put_writes).parameters.values()
     by_name = any(one.name == "task_path" or one.kind is one.VAR_POSITIONAL for one in parameters)
