@@ -243,14 +243,15 @@ def _way_out(key: str, outcomes: Sequence[Outcome]) -> str:
     if len(writers) < 2 or not writers[0].is_saved:
         return ""
     others = [writer.name for writer in writers[1:]]
-    updates = ", ".join([f"StateUpdate(None, {name!r})" for name in others[:_MOST_SHOWN]])
-    more = ", ..." * (len(others) > _MOST_SHOWN)
-    how = (
-        f"update_state(config, None, as_node={others[0]!r})"
-        if len(others) == 1
-        else f"bulk_update_state(config, [[{updates}{more}]])"
-    )
+    how = f"update_state(config, None, as_node={others[0]!r})" if len(others) == 1 else bulk_update([], others)
     return f" They are not run again; to go on with what one of them wrote, let the others have written nothing: {how}."
+
+
+def bulk_update(first: Sequence[str], others: Sequence[str]) -> str:
+    """How a person updates as several nodes at once, as errors tell it: what some say, and nothing from the others."""
+    updates = [*first, *(f"StateUpdate(None, {name!r})" for name in others[:_MOST_SHOWN])]
+    more = ", ..." * (len(others) > _MOST_SHOWN)
+    return f"bulk_update_state(config, [[{', '.join(updates)}{more}]])"
 
 
 _MOST_SHOWN = 3

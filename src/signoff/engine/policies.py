@@ -43,9 +43,10 @@ def _is_amount(value: Any) -> bool:
 
 
 def _is_wanted(retry_on: Any) -> bool:
-    several = retry_on if isinstance(retry_on, Sequence) and not isinstance(retry_on, str) else [retry_on]
-    if several is retry_on or isinstance(retry_on, type):
-        return all(isinstance(one, type) and issubclass(one, BaseException) for one in several)
+    if isinstance(retry_on, type):
+        return issubclass(retry_on, BaseException)
+    if isinstance(retry_on, Sequence) and not isinstance(retry_on, str):
+        return all(isinstance(one, type) and issubclass(one, BaseException) for one in retry_on)
     return callable(retry_on)
 
 

@@ -8,6 +8,7 @@ from signoff._snapshots import StateUpdate
 from signoff.constants import PULL, START
 from signoff.engine import answers, ids
 from signoff.engine.effects import Await
+from signoff.engine.fold import bulk_update
 from signoff.engine.kept import taken
 from signoff.engine.led import is_led, names_nobody
 from signoff.engine.program import Action, Node
@@ -90,15 +91,10 @@ def _all_of(names: Sequence[str]) -> str:
     if not names:
         return ""
     first, *others = names
-    updates = [f"StateUpdate(values, {first!r})", *(f"StateUpdate(None, {name!r})" for name in others[:_MOST_SHOWN])]
-    more = ", ..." * (len(others) > _MOST_SHOWN)
     return (
         " Then only the edges of that node are followed, and what others have led to is not due any more. "
-        f"To follow the edges of all of them: bulk_update_state(config, [[{', '.join(updates)}{more}]])."
+        f"To follow the edges of all of them: {bulk_update([f'StateUpdate(values, {first!r})'], others)}."
     )
-
-
-_MOST_SHOWN = 3
 
 
 def _asking(outcome: Outcome) -> InvalidUpdateError:
