@@ -253,3 +253,12 @@ def test_every_deliberate_difference_from_langgraph_is_told():
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs" / "decisions").glob("*.md"))], ids=place
+)
+def test_files_that_are_named_are_there(page):
+    named = re.findall(r"(?<![\w./])\w[\w/]*/\w+\.py\b", page.read_text(encoding="utf-8"))
+    homes = [ROOT, ROOT / "src" / "signoff", ROOT / "src" / "signoff" / "engine"]
+    assert [name for name in named if not any((home / name).exists() for home in homes)] == []

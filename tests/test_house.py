@@ -25,6 +25,9 @@ FLOORS = {
     "_modules": 0,
 }  # fmt: skip
 
+ENGINE = ("planning", "storing", "attempts", "showing", "calls", "stepping", "threads", "updates")
+"""The rooms of the engine, each of which stands on those before it. Under all of them are the files beside them."""
+
 MAY_ENTER = {
     "hypothesis": ("testing/conformance",),
     "sqlite3": ("_sqlite", "checkpoint/sqlite", "store/sqlite", "cache/sqlite"),
@@ -99,6 +102,23 @@ def test_imports_go_down_the_stairs():
             if module.startswith("signoff."):
                 target = module.split(".")[1]
                 assert FLOORS[target] <= FLOORS[room(path)], f"{place(path)} imports {target}"
+
+
+def test_imports_go_down_the_stairs_of_the_engine():
+    for path in (file for file in FILES if room(file) == "engine"):
+        own = _floor_in_engine(place(path).split("/")[1:])
+        for module in imports(path):
+            if module.startswith("signoff.engine."):
+                assert _floor_in_engine(module.split(".")[2:]) <= own, f"{place(path)} imports {module}"
+
+
+def _floor_in_engine(parts: list[str]) -> int:
+    return ENGINE.index(parts[0]) if parts[0] in ENGINE else -1
+
+
+def test_every_room_of_the_engine_has_a_floor():
+    rooms = {place(file).split("/")[1] for file in FILES if room(file) == "engine"}
+    assert {name for name in rooms if not name.endswith(".py")} == {*ENGINE}
 
 
 def test_every_room_has_a_floor():

@@ -28,7 +28,8 @@ MODULES = [
     "signoff.cli.prompt.panel", "signoff.cli.screen", "prompt_toolkit", "prompt_toolkit.input.vt100", "rich.table",
     "signoff.checkpoint.serde.codec", "signoff.checkpoint.serde.explain", "signoff.checkpoint.sqlite.aio",
     "signoff.agents", "signoff.prebuilt", "signoff.inbox.desk", "signoff.func", "signoff.store.sqlite",
-    "signoff.bridge.watch", "signoff.engine.onward", "signoff.graph.compiled", "signoff.graph.validating",
+    "signoff.bridge.watch", "signoff.engine.planning.remaining_work", "signoff.graph.compiled",
+    "signoff.graph.validating",
     "signoff.types", "signoff.checkpoint.postgres.aio", "signoff.checkpoint.redis.aio",
     "langchain_core.language_models.fake_chat_models", "langchain_core.tracers.langchain", "langsmith.run_helpers",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.constants import CALLED
-from signoff.engine.marks import note_finished
+from signoff.engine.calls.marks import note_finished
 from signoff.engine.run import Run, Terms
 from signoff.func import task
 from signoff.graph import START, StateGraph

@@ -133,7 +133,7 @@ def test_a_call_whose_save_a_signal_cuts_off_is_not_made_again(durability):
 
 
 def test_what_graphs_inside_leave_is_stored_once_though_a_signal_is_heard_as_they_leave_it():
-    number, rooms = 0, ("/engine/exits", "/engine/ledger")
+    number, rooms = 0, ("/engine/storing/exit_durability", "/engine/storing/ledger")
     while True:
         number += 1
         work = Work()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from signoff.engine.retrying import pause_before
+from signoff.engine.attempts.retries import pause_before
 from signoff.types import RetryPolicy
 
 

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from signoff.engine.unheard import hear
+from signoff.engine.calls.unread_answers import hear
 
 
 def test_tasks_in_other_threads_take_their_answers_while_those_of_one_are_looked_for():

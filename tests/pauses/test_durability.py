@@ -21,7 +21,7 @@ import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.engine.ledger import Ledger
+from signoff.engine.storing.ledger import Ledger
 from signoff.errors import SaverUnavailable, ThreadBusy
 from signoff.func import task
 from signoff.graph import END, START, StateGraph

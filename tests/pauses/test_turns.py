@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.engine import exits
+from signoff.engine.storing import exit_durability
 from signoff.errors import InvalidAnswer
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
@@ -249,9 +249,9 @@ def test_a_turn_that_others_stand_on_has_been_handed_over_before():
     remembered, handed_over = threading.Event(), threading.Event()
 
     def watch(frame, event, _):
-        if event == "return" and frame.f_code is exits.leave.__code__:
+        if event == "return" and frame.f_code is exit_durability.leave.__code__:
             handed_over.set()
-        if event == "return" and frame.f_code is exits.remember.__code__:
+        if event == "return" and frame.f_code is exit_durability.remember.__code__:
             is_first = not remembered.is_set()
             remembered.set()
             if is_first:

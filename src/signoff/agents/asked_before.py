@@ -14,7 +14,7 @@ from signoff.agents.gate import Decided, Gate, call_asked_about
 from signoff.constants import RETURN
 from signoff.drivers.asking import asker_id
 from signoff.engine import ids
-from signoff.engine.calls_before import finished_calls
+from signoff.engine.calls.earlier_calls import finished_calls
 from signoff.errors import ReplayMismatch
 from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.made_before import MadeBefore

@@ -10,9 +10,9 @@ from signoff.bridge.tools import is_tool_handler, open_tools, tool_handler
 from signoff.bridge.watch import Watch, streaming_handlers
 from signoff.config import RunnableConfig, merge_configs, shown_metadata
 from signoff.constants import CONF, SCOPE
-from signoff.engine.chunks import levels
 from signoff.engine.effects import Tell
 from signoff.engine.run import Finish
+from signoff.engine.showing.chunks import levels
 from signoff.engine.task import Outcome
 from signoff.steps import Steps
 

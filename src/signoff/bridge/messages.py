@@ -11,7 +11,7 @@ from signoff.bridge.telling import Tellings
 from signoff.bridge.writing import too_old
 from signoff.config import shown_tags
 from signoff.constants import TAG_NOSTREAM
-from signoff.engine.chunks import levels
+from signoff.engine.showing.chunks import levels
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope

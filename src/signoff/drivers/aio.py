@@ -16,7 +16,7 @@ from signoff.drivers.host import Host
 from signoff.drivers.leaving import has_left
 from signoff.drivers.saving import with_commits
 from signoff.engine.effects import Await, Check, Chunk, Emit, Load, Look, Recall, Remember, Save, Stop, Tell
-from signoff.engine.handling import ends_step
+from signoff.engine.planning.error_handlers import ends_step
 from signoff.engine.task import Outcome, Task
 
 

@@ -21,8 +21,8 @@ from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
 from signoff.drivers.turns import Turns
 from signoff.drivers.watchdog import awaited_in_time
-from signoff.engine.attempt import at_once, attempt, paused_at_once
-from signoff.engine.calls import perform_call
+from signoff.engine.attempts.attempt import at_once, attempt, paused_at_once
+from signoff.engine.calls.task_calls import perform_call
 from signoff.engine.effects import Await, Call, Settle, Sleep, Tell
 from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task

@@ -11,9 +11,10 @@ from signoff.drivers import meanwhile
 from signoff.drivers.digests import digest
 from signoff.drivers.lines import in_turn
 from signoff.drivers.typed_answers import typed_answer
-from signoff.engine import branching, ids, origin, pending
+from signoff.engine import ids, origin, pending
 from signoff.engine.answers import Answer, shown
 from signoff.engine.origin import Origin, Site
+from signoff.engine.stepping import branching
 from signoff.engine.task import Record, Task
 from signoff.errors import InvalidAnswer, InvalidInput
 

@@ -11,10 +11,10 @@ from signoff.drivers import meanwhile
 from signoff.drivers.callsite import way_to
 from signoff.drivers.digests import digest, digest_of_arguments, digest_of_site
 from signoff.drivers.lines import in_turn, line_of, looks_of
-from signoff.engine.graphs_called import GraphsCalled
-from signoff.engine.marks import on_way
+from signoff.engine.calls.called_graphs import GraphsCalled
+from signoff.engine.calls.marks import on_way
+from signoff.engine.calls.replay import CallsMade
 from signoff.engine.program import Node, Write
-from signoff.engine.replay import CallsMade
 from signoff.engine.task import Task
 from signoff.errors import GraphBubbleUp, GraphInterrupt, OutsideOfRun, ReplayMismatch
 

@@ -12,10 +12,10 @@ from signoff.checkpoint.records import Commit, with_own
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, INTERRUPT, THREAD_ID
 from signoff.drivers.sink import Sink
-from signoff.engine.calls import comes_back_as
-from signoff.engine.chunks import levels
+from signoff.engine.calls.task_calls import comes_back_as
 from signoff.engine.effects import Chunk, Save
 from signoff.engine.run import Run
+from signoff.engine.showing.chunks import levels
 from signoff.engine.task import Outcome
 from signoff.errors import NotStorable, Undecodable
 from signoff.steps import Steps

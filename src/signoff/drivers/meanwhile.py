@@ -12,7 +12,7 @@ from signoff._words.questions import Interrupt
 from signoff.drivers.digests import digest
 from signoff.engine import ids, origin, pending
 from signoff.engine.answers import Answer, origin_of
-from signoff.engine.calls_before import told_by
+from signoff.engine.calls.earlier_calls import told_by
 from signoff.engine.origin import Origin
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from signoff.drivers.host import over
 from signoff.drivers.knowing import Knowing
 from signoff.drivers.lines import in_turn, line_of
 from signoff.engine import origin
-from signoff.engine.calls import asking as asking_call
-from signoff.engine.calls import call_task, known_call, returned
-from signoff.engine.graphs_called import GraphsCalled
-from signoff.engine.marks import Mark
+from signoff.engine.calls.called_graphs import GraphsCalled
+from signoff.engine.calls.marks import Mark
+from signoff.engine.calls.replay import CallsMade
+from signoff.engine.calls.task_calls import asking as asking_call
+from signoff.engine.calls.task_calls import call_task, known_call, returned
 from signoff.engine.program import Node
-from signoff.engine.replay import CallsMade
 from signoff.engine.task import Outcome, Record, Task
 from signoff.errors import GraphInterrupt, OutsideOfRun, ParentCommand, SignoffError
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from signoff._veils import is_veiled
 from signoff.config import RunnableConfig, StreamWriter
-from signoff.engine.chunks import levels
 from signoff.engine.program import Write
+from signoff.engine.showing.chunks import levels
 from signoff.engine.task import Task
 
 if TYPE_CHECKING:

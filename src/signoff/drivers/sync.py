@@ -17,7 +17,7 @@ from signoff.drivers.saving import with_commits
 from signoff.drivers.sync_tasks import run_task
 from signoff.drivers.workers import Crew
 from signoff.engine.effects import Await, Check, Chunk, Emit, Load, Look, Recall, Remember, Save, Stop, Tell
-from signoff.engine.handling import ends_step
+from signoff.engine.planning.error_handlers import ends_step
 from signoff.engine.task import Outcome, Task
 
 MAX_THREADS = 64

@@ -16,8 +16,8 @@ from signoff.drivers.failing import cancelled_inside
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
 from signoff.drivers.workers import Crew
-from signoff.engine.attempt import at_once, attempt, paused_at_once
-from signoff.engine.calls import perform_call
+from signoff.engine.attempts.attempt import at_once, attempt, paused_at_once
+from signoff.engine.calls.task_calls import perform_call
 from signoff.engine.effects import Await, Call, Settle, Sleep
 from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task

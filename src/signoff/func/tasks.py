@@ -13,9 +13,9 @@ from signoff import _scope
 from signoff._annotations import fits, signature_of
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.constants import RETURN
-from signoff.engine.caching import cache_ns
 from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import Action, Node
+from signoff.engine.storing.node_cache import cache_ns
 from signoff.errors import InvalidGraph
 from signoff.func.hints import register_types_of
 from signoff.func.results import awaited

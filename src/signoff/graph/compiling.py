@@ -20,8 +20,8 @@ from signoff.channels import (
     Topic,
 )
 from signoff.constants import END, START, TASKS, TRIGGER, WAITING
-from signoff.engine.completing import completing
-from signoff.engine.handling import HANDLER
+from signoff.engine.attempts.completion import completing
+from signoff.engine.planning.error_handlers import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
 from signoff.graph.description import Description

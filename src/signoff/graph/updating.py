@@ -12,7 +12,7 @@ from signoff._words.commands import Command, Send
 from signoff._words.questions import Interrupt
 from signoff.channels.base import BaseChannel
 from signoff.constants import INPUT, INTERRUPT, MISSING
-from signoff.engine.completing import completing
+from signoff.engine.attempts.completion import completing
 from signoff.engine.program import HandedOver, Write
 from signoff.errors import InvalidUpdateError, ParentCommand
 from signoff.graph.routing import tell_of_both, writes_to

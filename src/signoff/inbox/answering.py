@@ -11,8 +11,8 @@ from signoff.checkpoint.questions import NOTE, Filing, Question, Wanted
 from signoff.config import RunnableConfig
 from signoff.constants import CONF, THREAD_ID
 from signoff.engine import answers, pending
-from signoff.engine.answering import answer_commit, answer_record, open_at, replaced
 from signoff.engine.ids import is_question_id
+from signoff.engine.storing.stored_answers import answer_commit, answer_record, open_at, replaced
 from signoff.errors import InvalidAnswer, SignoffError, ThreadMoved
 from signoff.inbox.asking import Ask, Walk, look, refuse_if_held, take_and_store
 from signoff.inbox.finding import check_id, find_one

@@ -11,9 +11,9 @@ from signoff.checkpoint.places import checked_thread
 from signoff.checkpoint.questions import Wanted
 from signoff.constants import CHECKPOINT_NS, CONF, END, START
 from signoff.engine import pending
-from signoff.engine.answering import replaced
 from signoff.engine.answers import Answer, origin_of
 from signoff.engine.ids import stateful_ns
+from signoff.engine.storing.stored_answers import replaced
 from signoff.graph.schema import ROOT
 from signoff.inbox.asking import Walk
 from signoff.inbox.finding import find

@@ -9,7 +9,7 @@ from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
-from signoff.engine.answering import open_at
+from signoff.engine.storing.stored_answers import open_at
 from signoff.inbox.asking import Walk
 from signoff.steps import Steps
 

@@ -6,9 +6,9 @@ from typing import Any, Literal
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import CONF, THREAD_ID
 from signoff.engine import pending
-from signoff.engine.answering import open_at, unfinished
-from signoff.engine.onward import is_at_breakpoint, leads_on
 from signoff.engine.pending import Pending
+from signoff.engine.planning.remaining_work import is_at_breakpoint, leads_on
+from signoff.engine.storing.stored_answers import open_at, unfinished
 from signoff.inbox.scanning import heads
 from signoff.steps import Steps
 

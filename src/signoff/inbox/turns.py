@@ -9,11 +9,11 @@ from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.engine import answers, pending
-from signoff.engine.answering import mark, marks_of, open_at
-from signoff.engine.onward import is_at_breakpoint
+from signoff.engine.planning.remaining_work import is_at_breakpoint
 from signoff.engine.program import Program
 from signoff.engine.run import Finish
-from signoff.engine.snapshot import due_at
+from signoff.engine.showing.snapshot import due_at
+from signoff.engine.storing.stored_answers import mark, marks_of, open_at
 from signoff.errors import (
     AlreadyAnswered,
     GraphChanged,

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import ToolCall
 
 from signoff.constants import PASSED, RETURN
-from signoff.engine.calls_before import finished_calls, has_calls_of_another
+from signoff.engine.calls.earlier_calls import finished_calls, has_calls_of_another
 from signoff.engine.program import Write
 from signoff.prebuilt.tool_calls import Noted, name_of
 from signoff.prebuilt.tool_results import messages_in

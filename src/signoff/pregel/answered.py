@@ -12,7 +12,7 @@ from signoff.checkpoint.serde.unread import showing
 from signoff.config import ConfigLike, RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
-from signoff.engine.answering import marks_of, undelivered
+from signoff.engine.storing.stored_answers import marks_of, undelivered
 from signoff.errors import InvalidInput, ThreadBusy
 from signoff.pregel.base import Base
 from signoff.pregel.hosting import saved_host

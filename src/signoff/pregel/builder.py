@@ -13,7 +13,7 @@ from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.bridge.runnables import coerced
 from signoff.channels import BaseChannel, LastValue, Topic
 from signoff.constants import MISSING, TASKS
-from signoff.engine.completing import completing
+from signoff.engine.attempts.completion import completing
 from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import Action, Node, Program, Values, Write, read_keys, shown_as
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError, UnknownNode

@@ -13,10 +13,10 @@ from signoff.constants import NS_SEP
 from signoff.drivers.calling import called_graph, refused
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
-from signoff.engine.branching import waiting_ids
-from signoff.engine.calls import noted
+from signoff.engine.calls.task_calls import noted
 from signoff.engine.ids import child_ns, stateful_ns
 from signoff.engine.run import Run, Terms
+from signoff.engine.stepping.branching import waiting_ids
 from signoff.engine.task import Task
 from signoff.pregel.terms import Options, nested_terms, recursion_limit
 

@@ -13,15 +13,15 @@ from signoff.constants import INTERRUPT, NS_SEP, RESUME
 from signoff.engine import pending
 from signoff.engine.answers import Answer
 from signoff.engine.effects import Load
-from signoff.engine.filing import filed_question
 from signoff.engine.ids import answer_id, stateful_ns
 from signoff.engine.origin import flagged
 from signoff.engine.pending import Questions
 from signoff.engine.run import Run
-from signoff.engine.snapshot import due_at
+from signoff.engine.showing.snapshot import due_at
+from signoff.engine.storing.question_index import filed_question
 from signoff.engine.task import Task
-from signoff.engine.travel import newest_of, tasks_around
-from signoff.engine.update import Around, update_thread
+from signoff.engine.threads.time_travel import newest_of, tasks_around
+from signoff.engine.updates.update import Around, update_thread
 from signoff.pregel.reading import graph_at
 from signoff.steps import Steps
 

@@ -16,7 +16,7 @@ from signoff.drivers.host import Host
 from signoff.drivers.saving import tell_limits
 from signoff.drivers.scope import Scope
 from signoff.engine.run import MOST_STEPS, Run, Terms
-from signoff.engine.travel import begins_inside
+from signoff.engine.threads.time_travel import begins_inside
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.pregel.calling import nested_host
 from signoff.pregel.reading import graph_at

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 from signoff._elsewhere import OF_PREGEL, tell_where
 from signoff.bridge.runnables import DELEGATED, as_runnable, introduce
 from signoff.config import ConfigLike, RunnableConfig, merge_configs
-from signoff.engine.caching import cache_ns
+from signoff.engine.storing.node_cache import cache_ns
 from signoff.errors import InvalidInput, UnknownNode
 from signoff.pregel.answered import Answered
 from signoff.pregel.describing import Describing, named_with

@@ -8,14 +8,14 @@ from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.places import check_texts, thread_name
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
-from signoff.engine.branching import waiting_ids
 from signoff.engine.effects import Load
 from signoff.engine.program import Program
 from signoff.engine.run import Run, Terms
-from signoff.engine.snapshot import due_at, is_answered, snapshot
-from signoff.engine.taking import load
+from signoff.engine.showing.snapshot import due_at, is_answered, snapshot
+from signoff.engine.stepping.branching import waiting_ids
 from signoff.engine.task import Task
-from signoff.engine.travel import recalled_now
+from signoff.engine.threads.taking import load
+from signoff.engine.threads.time_travel import recalled_now
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.steps import Steps, through
 

@@ -14,10 +14,10 @@ from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
 from signoff.drivers.sink import Sink
 from signoff.engine import origin
-from signoff.engine.begin import run_thread
-from signoff.engine.chunks import OF_TASKS, levels
 from signoff.engine.effects import Chunk, Emit
 from signoff.engine.run import Finish
+from signoff.engine.showing.chunks import OF_TASKS, levels
+from signoff.engine.threads.begin import run_thread
 from signoff.errors import GraphInterrupt, InvalidAnswer, ProgramChanged
 from signoff.pregel.showing import DICTS
 from signoff.pregel.streaming import Reader

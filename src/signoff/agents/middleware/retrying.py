@@ -11,7 +11,7 @@ from signoff._words.policies import RetryPolicy
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.checks import check_count, check_errors, check_number
 from signoff.agents.middleware.state import AgentState, ResponseT
-from signoff.engine.retrying import pause_before
+from signoff.engine.attempts.retries import pause_before
 from signoff.errors import InvalidInput
 from signoff.steps import Steps
 from signoff.typing import ContextT

@@ -18,10 +18,10 @@ from signoff.cli.output import leave, show
 from signoff.cli.plain import ago, short
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
-from signoff.engine.changes import check_readable
-from signoff.engine.due import due_to_go_on
+from signoff.engine.planning.due import due_to_go_on
+from signoff.engine.planning.program_changes import check_readable
 from signoff.engine.run import Run, Terms
-from signoff.engine.snapshot import due_at
+from signoff.engine.showing.snapshot import due_at
 from signoff.engine.state import State
 from signoff.errors import GraphChanged, InvalidInput, StateChanged
 from signoff.inbox import Inbox, Thread

@@ -1,0 +1,1 @@
+"""One task, from its input to its writes."""

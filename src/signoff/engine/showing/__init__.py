@@ -1,0 +1,1 @@
+"""What streams and snapshots show of a run."""

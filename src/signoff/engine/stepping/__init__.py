@@ -1,0 +1,1 @@
+"""Step after step, until nothing is due, or something stops the run."""

@@ -1,0 +1,1 @@
+"""What has to be stored of a run, and when; and in which form."""
