@@ -17,7 +17,7 @@ from signoff.cache.memory import InMemoryCache
 from signoff.checkpoint import ids
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.config import RunnableConfig
-from signoff.drivers import soon
+from signoff.drivers.calls import soon
 from signoff.errors import InvalidInput, OutsideOfRun
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph

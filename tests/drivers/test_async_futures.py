@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.drivers.aio_futures import CallFuture
+from signoff.drivers.calls.aio_futures import CallFuture
 from signoff.errors import GraphInterrupt
 from signoff.func import entrypoint, task
 from signoff.types import Command, interrupt

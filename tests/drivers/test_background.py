@@ -7,8 +7,8 @@ from contextlib import suppress
 import pytest
 
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.drivers.aio_background import AsyncBackground
-from signoff.drivers.background import MOST, Background
+from signoff.drivers.saving.aio_background import AsyncBackground
+from signoff.drivers.saving.background import MOST, Background
 from signoff.func import entrypoint, task
 
 
@@ -107,7 +107,7 @@ def test_nobody_waits_for_a_thread_that_a_signal_kept_from_being_woken(monkeypat
     saver = Saver()
     background = Background(saver)
     with monkeypatch.context() as patched:
-        patched.setattr("signoff.drivers.background.submit", interrupted)
+        patched.setattr("signoff.drivers.saving.background.submit", interrupted)
         with pytest.raises(Interrupted):
             background.save([1], None, ends=False)
     background.save([2], None, ends=False)

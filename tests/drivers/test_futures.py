@@ -10,8 +10,8 @@ from contextvars import copy_context
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.drivers import soon
-from signoff.drivers.futures import CallFuture
+from signoff.drivers.calls import soon
+from signoff.drivers.calls.futures import CallFuture
 from signoff.func import entrypoint, task
 
 CONFIG = {"configurable": {"thread_id": "1"}}

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from signoff.drivers import processes
+from signoff.drivers.saving import processes
 
 PROGRAM = """
 import sys, uuid
-from signoff.drivers import processes
+from signoff.drivers.saving import processes
 processes._PROC, uuid.getnode = sys.argv[1], lambda: int(sys.argv[2])
 print(processes.this_process(), flush=True)
 sys.stdin.read()

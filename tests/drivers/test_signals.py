@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from interrupting import Interrupted, interrupted_at
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.drivers import holding
+from signoff.drivers.saving import holding
 from signoff.func import task
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.types import Command, interrupt
@@ -77,9 +77,9 @@ ROOMS = {
         "/engine/storing/exit_durability",
     ),
     "branches": ("/engine/stepping/branching", "/engine/storing/ledger", "/engine/state"),
-    "calls": ("/drivers/futures", "/drivers/soon", "/drivers/scope", "/drivers/sync_tasks"),
+    "calls": ("/drivers/calls/futures", "/drivers/calls/soon", "/drivers/scopes/", "/drivers/tasks/sync_tasks"),
     "steps": ("/signoff/steps",),
-    "the end": ("/drivers/sync.py", "/drivers/holding", "/pregel/invoking"),
+    "the end": ("/drivers/sync.py", "/drivers/saving/holding", "/pregel/invoking"),
 }
 
 

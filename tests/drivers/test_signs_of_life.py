@@ -10,7 +10,7 @@ import pytest
 
 from signoff.checkpoint.lease import Lease
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
-from signoff.drivers import holding
+from signoff.drivers.saving import holding
 from signoff.graph import START, StateGraph
 
 SHORT_S, PATIENCE_S = 0.03, 20

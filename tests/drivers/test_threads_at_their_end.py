@@ -11,7 +11,8 @@ import pytest
 
 from signoff.checkpoint.lease import Lease
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.drivers import holding, workers
+from signoff.drivers import workers
+from signoff.drivers.saving import holding
 from signoff.errors import SaverUnavailable
 from signoff.graph import START, StateGraph
 

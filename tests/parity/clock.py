@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from unittest.mock import patch
 
-from signoff.drivers import aio_threads, workers
+from signoff.drivers import workers
+from signoff.drivers.tasks import aio_threads
 
 __all__ = ["Clock", "on_its_time"]
 

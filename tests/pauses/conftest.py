@@ -7,7 +7,7 @@ from zlib import crc32
 
 import pytest
 
-from signoff.drivers import holding
+from signoff.drivers.saving import holding
 from signoff.graph import StateGraph
 
 from .desk import Place

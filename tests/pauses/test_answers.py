@@ -216,7 +216,7 @@ def test_an_answer_to_what_was_asked_at_an_old_checkpoint_is_refused_in_a_graph_
 def test_a_node_that_asks_something_else_when_it_runs_again_is_told_of_once(
     open_app, caplog, monkeypatch, key, warnings
 ):
-    monkeypatch.setattr("signoff.drivers.asking._warned_of", set())
+    monkeypatch.setattr("signoff.drivers.scopes.asking._warned_of", set())
     numbers = count(1)
 
     def review(state):
@@ -232,7 +232,7 @@ def test_a_node_that_asks_something_else_when_it_runs_again_is_told_of_once(
 
 
 def test_it_is_told_of_that_too_if_the_words_begin_alike(open_app, caplog, monkeypatch):
-    monkeypatch.setattr("signoff.drivers.asking._warned_of", set())
+    monkeypatch.setattr("signoff.drivers.scopes.asking._warned_of", set())
     numbers = count(1)
     app = open_app(line(review=lambda state: {"log": [interrupt(f"{'Send it? ' * 20}{next(numbers)}")]}))
     app.invoke(NEW)

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.drivers.aio_futures import CallFuture
+from signoff.drivers.calls.aio_futures import CallFuture
 from signoff.errors import InvalidAnswer
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolNode, create_react_agent

@@ -6,7 +6,8 @@ import pytest
 from tests.testing.graphs import EMPTY, PROGRAMS, State, chain, graph, work
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.drivers import aio, holding, sync, workers
+from signoff.drivers import aio, sync, workers
+from signoff.drivers.saving import holding
 from signoff.errors import InvalidInput
 from signoff.graph import START, StateGraph
 from signoff.testing import GoOn, Input, Update, Violation, World, did, sqlite

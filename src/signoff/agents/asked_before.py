@@ -12,7 +12,7 @@ from langchain_core.messages import ToolCall
 from signoff._words.questions import Interrupt
 from signoff.agents.gate import Decided, Gate, call_asked_about
 from signoff.constants import RETURN
-from signoff.drivers.asking import asker_id
+from signoff.drivers.scopes.asking import asker_id
 from signoff.engine import ids
 from signoff.engine.calls.earlier_calls import finished_calls
 from signoff.errors import ReplayMismatch

@@ -20,7 +20,7 @@ from signoff.agents.inlining import inlined
 from signoff.agents.rules import StoredRule, as_moment, holds
 from signoff.agents.versions import version_of
 from signoff.constants import CONF
-from signoff.drivers.asking import asker_id
+from signoff.drivers.scopes.asking import asker_id
 from signoff.engine import ids
 from signoff.forms import Form
 from signoff.prebuilt.one_call import ToolCallRequest

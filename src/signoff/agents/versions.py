@@ -7,8 +7,8 @@ from typing import Any
 from langchain_core.tools import BaseTool
 
 from signoff._annotations import code_of
-from signoff.drivers.callsite import code_digest
-from signoff.drivers.digests import stored_digest
+from signoff.drivers.scopes.callsite import code_digest
+from signoff.drivers.scopes.digests import stored_digest
 from signoff.prebuilt.injection import functions_of
 from signoff.prebuilt.tool_calls import digest_of
 from signoff.prebuilt.toolbox import argument_defaults

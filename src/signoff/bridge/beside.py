@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from signoff import _scope
-from signoff.drivers.callsite import branch
+from signoff.drivers.scopes.callsite import branch
 
 
 def beside(call: Callable[[], Any]) -> Any:

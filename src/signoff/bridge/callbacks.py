@@ -18,7 +18,7 @@ from signoff.steps import Steps
 
 if TYPE_CHECKING:
     from signoff.drivers.host import Host
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
     from signoff.drivers.sink import Sink
 
 

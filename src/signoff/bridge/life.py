@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 if TYPE_CHECKING:
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
 
 
 @contextmanager

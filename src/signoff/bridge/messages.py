@@ -14,7 +14,7 @@ from signoff.constants import TAG_NOSTREAM
 from signoff.engine.showing.chunks import levels
 
 if TYPE_CHECKING:
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
     from signoff.drivers.sink import Sink
     from signoff.engine.task import Outcome
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from signoff import _scope
 from signoff.bridge.beside import beside
-from signoff.drivers.aio_threads import in_thread
+from signoff.drivers.tasks.aio_threads import in_thread
 
 __all__ = ["in_run", "is_sync", "is_sync_tool", "is_threaded", "is_tool", "runs_beside_loop", "threaded"]
 

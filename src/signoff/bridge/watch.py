@@ -18,7 +18,7 @@ from signoff.errors import GraphInterrupt, OutsideOfRun
 from signoff.steps import Steps, through
 
 if TYPE_CHECKING:
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
 
 
 class Watch:

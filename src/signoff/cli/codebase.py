@@ -7,7 +7,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from signoff._words.questions import Interrupt, interrupt
-from signoff.drivers.callsite import code_digest
+from signoff.drivers.scopes.callsite import code_digest
 
 Found = tuple[CodeType, dict[str, Any]]
 """The code of a function, and the globals that it sees."""

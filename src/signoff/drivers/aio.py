@@ -7,14 +7,14 @@ from typing import Any
 
 from signoff._loops import begun, no_loop
 from signoff.checkpoint.serde.own import reading_for
-from signoff.drivers import holding
-from signoff.drivers.aio_background import AsyncBackground
-from signoff.drivers.aio_ending import Ending
-from signoff.drivers.aio_tasks import is_called_off, late_outcome, run_task, told
-from signoff.drivers.failing import cancelled_inside
+from signoff.drivers.ending.aio_ending import Ending
+from signoff.drivers.ending.leaving import has_left
 from signoff.drivers.host import Host
-from signoff.drivers.leaving import has_left
-from signoff.drivers.saving import with_commits
+from signoff.drivers.saving import holding
+from signoff.drivers.saving.aio_background import AsyncBackground
+from signoff.drivers.saving.piecewise import with_commits
+from signoff.drivers.scopes.failing import cancelled_inside
+from signoff.drivers.tasks.aio_tasks import is_called_off, late_outcome, run_task, told
 from signoff.engine.effects import Await, Check, Chunk, Emit, Load, Look, Recall, Remember, Save, Stop, Tell
 from signoff.engine.planning.error_handlers import ends_step
 from signoff.engine.task import Outcome, Task

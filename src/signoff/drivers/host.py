@@ -23,7 +23,7 @@ from signoff.steps import Steps
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
     from signoff.checkpoint.base import BaseCheckpointSaver
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
     from signoff.store.base import BaseStore
 
 

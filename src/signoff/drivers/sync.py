@@ -10,11 +10,11 @@ from typing import Any
 from signoff._forks import free
 from signoff._locks import Lock
 from signoff.checkpoint.serde.own import reading_for
-from signoff.drivers import holding
-from signoff.drivers.background import Background
 from signoff.drivers.host import Host, over
-from signoff.drivers.saving import with_commits
-from signoff.drivers.sync_tasks import run_task
+from signoff.drivers.saving import holding
+from signoff.drivers.saving.background import Background
+from signoff.drivers.saving.piecewise import with_commits
+from signoff.drivers.tasks.sync_tasks import run_task
 from signoff.drivers.workers import Crew
 from signoff.engine.effects import Await, Check, Chunk, Emit, Load, Look, Recall, Remember, Save, Stop, Tell
 from signoff.engine.planning.error_handlers import ends_step

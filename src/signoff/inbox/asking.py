@@ -7,8 +7,8 @@ from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.config import RunnableConfig
-from signoff.drivers import holding
-from signoff.drivers.saving import with_commits
+from signoff.drivers.saving import holding
+from signoff.drivers.saving.piecewise import with_commits
 from signoff.errors import ThreadBusy
 from signoff.steps import Steps
 

@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from signoff import _scope
 from signoff.bridge.threads import is_sync_tool
 from signoff.constants import CONF, RUNTIME, SCOPE
-from signoff.drivers.aio_threads import in_thread
+from signoff.drivers.tasks.aio_threads import in_thread
 from signoff.engine.program import Action, Node
 from signoff.errors import NeedsAsync
 from signoff.prebuilt.carrying import has_returned

@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
 
 from signoff._loops import running_loop
-from signoff.drivers.aio_threads import in_thread as in_thread_of
+from signoff.drivers.tasks.aio_threads import in_thread as in_thread_of
 from signoff.prebuilt._invoking import aperform, perform, scope_of
 from signoff.prebuilt.injection import InjectedState, InjectedStore, ToolRuntime
 from signoff.prebuilt.interrupt import check_asking, in_thread

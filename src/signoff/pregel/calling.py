@@ -10,9 +10,9 @@ from signoff.bridge import runnables
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import NS_SEP
-from signoff.drivers.calling import called_graph, refused
 from signoff.drivers.host import Host
-from signoff.drivers.scope import Scope
+from signoff.drivers.scopes.calling import called_graph, refused
+from signoff.drivers.scopes.scope import Scope
 from signoff.engine.calls.task_calls import noted
 from signoff.engine.ids import child_ns, stateful_ns
 from signoff.engine.run import Run, Terms

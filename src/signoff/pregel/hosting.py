@@ -11,10 +11,10 @@ from signoff.checkpoint.base import BaseCheckpointSaver, get_checkpoint_metadata
 from signoff.checkpoint.places import check_texts, thread_name
 from signoff.config import CONFIG_KEYS, ConfigLike, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, RUNTIME, SCOPE, THREAD_ID
-from signoff.drivers.holding import new_holder
 from signoff.drivers.host import Host
-from signoff.drivers.saving import tell_limits
-from signoff.drivers.scope import Scope
+from signoff.drivers.saving.holding import new_holder
+from signoff.drivers.saving.piecewise import tell_limits
+from signoff.drivers.scopes.scope import Scope
 from signoff.engine.run import MOST_STEPS, Run, Terms
 from signoff.engine.threads.time_travel import begins_inside
 from signoff.errors import InvalidInput, MissingThreadId

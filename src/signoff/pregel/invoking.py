@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from signoff import _scope
 from signoff._words.choices import All, Durability, OnChanged, OnPending
 from signoff.config import ConfigLike
-from signoff.drivers.exiting import OPEN
+from signoff.drivers.ending.exiting import OPEN
 from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
 from signoff.engine.effects import Emit
@@ -109,7 +109,7 @@ class Invoking(Base):
         host = host_for(self, config, options, input)
         if not host.is_beside:
             return result_of(self, await self._run(host, input), version)
-        from signoff.drivers.aio_futures import in_own_task
+        from signoff.drivers.calls.aio_futures import in_own_task
 
         assert host.parent is not None, "it is beside the task that it is called in"
         return result_of(self, await in_own_task(host.parent, self._run, host, input), version)
@@ -219,7 +219,7 @@ class Invoking(Base):
         results: list[Any] | None = None,
     ) -> AsyncIterator[Any]:
         from signoff.drivers.aio import Driver
-        from signoff.drivers.leaving import Owned, leaving
+        from signoff.drivers.ending.leaving import Owned, leaving
 
         host = host_for(self, config, options, input)
         driver = Driver(host)

@@ -11,7 +11,7 @@ from signoff.bridge.life import heard
 from signoff.config import shown_metadata, shown_tags
 from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
-from signoff.drivers.scope import Scope
+from signoff.drivers.scopes.scope import Scope
 from signoff.drivers.sink import Sink
 from signoff.engine import origin
 from signoff.engine.effects import Chunk, Emit

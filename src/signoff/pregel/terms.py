@@ -8,7 +8,7 @@ from signoff._words.choices import All, Durability, OnChanged, OnPending
 from signoff.checkpoint.base import BaseCheckpointSaver
 from signoff.checkpoint.ids import now, stamp
 from signoff.config import RunnableConfig
-from signoff.drivers.holding import shown
+from signoff.drivers.saving.holding import shown
 from signoff.engine.run import NO_NODES, Nodes, Terms
 from signoff.errors import InvalidInput
 from signoff.pregel.base import Base, checked_on_pending

@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from signoff._locks import Lock
-from signoff.drivers import futures, holding, sync, sync_tasks, workers
+from signoff.drivers import sync, workers
+from signoff.drivers.calls import futures
+from signoff.drivers.saving import holding
+from signoff.drivers.tasks import sync_tasks
 from signoff.engine.effects import Call, Sleep
 from signoff.engine.task import Outcome
 from signoff.pregel import hosting
@@ -239,7 +242,8 @@ _SYNC: list[tuple[Any, str, Callable[[Any], Any]]] = [
 
 
 def _async_wires() -> list[tuple[Any, str, Callable[[Any], Any]]]:
-    from signoff.drivers import aio, aio_tasks
+    from signoff.drivers import aio
+    from signoff.drivers.tasks import aio_tasks
 
     return [
         (aio.Driver, "perform", _async_effects),

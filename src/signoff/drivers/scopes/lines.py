@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from signoff._forks import free
 from signoff._locks import RLock
 from signoff.constants import ATOMS
-from signoff.drivers.callsite import arguments_of, branch_on, code_digest, entry_of
-from signoff.drivers.digests import stored_digest
+from signoff.drivers.scopes.callsite import arguments_of, branch_on, code_digest, entry_of
+from signoff.drivers.scopes.digests import stored_digest
 from signoff.engine.program import Node
 
 if TYPE_CHECKING:
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
 
 
 class _Line(NamedTuple):

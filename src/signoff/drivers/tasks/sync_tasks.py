@@ -11,10 +11,10 @@ from typing import Any
 from signoff import _scope
 from signoff._ambient import OF_TASK
 from signoff.constants import MISSING
-from signoff.drivers.calling import questions_of
-from signoff.drivers.failing import cancelled_inside
 from signoff.drivers.host import Host
-from signoff.drivers.scope import Scope
+from signoff.drivers.scopes.calling import questions_of
+from signoff.drivers.scopes.failing import cancelled_inside
+from signoff.drivers.scopes.scope import Scope
 from signoff.drivers.workers import Crew
 from signoff.engine.attempts.attempt import at_once, attempt, paused_at_once
 from signoff.engine.calls.task_calls import perform_call
@@ -179,7 +179,7 @@ def _is_cancellation(error: BaseException) -> bool:
 @cache
 def _futures() -> Any:
     """Loaded when they are needed: most runs are graphs without calls."""
-    from signoff.drivers import futures
+    from signoff.drivers.calls import futures
 
     return futures
 

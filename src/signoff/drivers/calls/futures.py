@@ -8,7 +8,7 @@ from threading import Condition
 from typing import Any
 
 from signoff._locks import Lock
-from signoff.drivers.soon import start_soon
+from signoff.drivers.calls.soon import start_soon
 from signoff.drivers.telling import TellingFuture
 
 

@@ -4,11 +4,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from signoff._loops import begun
-from signoff.drivers.background import Waiting
+from signoff.drivers.saving.background import Waiting
 
 if TYPE_CHECKING:
     from signoff.checkpoint.base import BaseCheckpointSaver, Lease
-    from signoff.drivers.saving import PieceByPiece
+    from signoff.drivers.saving.piecewise import PieceByPiece
 
 
 class AsyncBackground:

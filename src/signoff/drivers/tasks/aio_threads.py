@@ -10,7 +10,7 @@ from signoff.drivers.host import Host
 from signoff.drivers.workers import submit
 
 if TYPE_CHECKING:
-    from signoff.drivers.aio_tasks import AsyncScope
+    from signoff.drivers.tasks.aio_tasks import AsyncScope
 
 
 async def in_thread(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from signoff._forks import in_child
 from signoff.checkpoint.lease import Lease, Standing
-from signoff.drivers.processes import SEP, has_ended, this_process
+from signoff.drivers.saving.processes import SEP, has_ended, this_process
 from signoff.drivers.workers import submit
 from signoff.errors import LeaseLost, SaverUnavailable
 

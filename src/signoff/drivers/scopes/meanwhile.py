@@ -9,15 +9,15 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.questions import Interrupt
-from signoff.drivers.digests import digest
+from signoff.drivers.scopes.digests import digest
 from signoff.engine import ids, origin, pending
 from signoff.engine.answers import Answer, origin_of
 from signoff.engine.calls.earlier_calls import told_by
 from signoff.engine.origin import Origin
 
 if TYPE_CHECKING:
-    from signoff.drivers.asking import Here
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.asking import Here
+    from signoff.drivers.scopes.scope import Scope
 
 
 def note(scope: "Scope", asked: Origin) -> None:

@@ -14,13 +14,13 @@ from signoff import _scope
 from signoff._ambient import OF_TASK
 from signoff._loops import begun, hear, running_loop
 from signoff._words.questions import Interrupt
-from signoff.drivers.aio_futures import CallFuture, CallOfThread, ThreadFuture
-from signoff.drivers.aio_threads import in_thread
-from signoff.drivers.calling import questions_of
+from signoff.drivers.calls.aio_futures import CallFuture, CallOfThread, ThreadFuture
+from signoff.drivers.calls.turns import Turns
 from signoff.drivers.host import Host
-from signoff.drivers.scope import Scope
-from signoff.drivers.turns import Turns
-from signoff.drivers.watchdog import awaited_in_time
+from signoff.drivers.scopes.calling import questions_of
+from signoff.drivers.scopes.scope import Scope
+from signoff.drivers.tasks.aio_threads import in_thread
+from signoff.drivers.tasks.watchdog import awaited_in_time
 from signoff.engine.attempts.attempt import at_once, attempt, paused_at_once
 from signoff.engine.calls.task_calls import perform_call
 from signoff.engine.effects import Await, Call, Settle, Sleep, Tell

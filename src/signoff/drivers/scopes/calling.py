@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from signoff import _scope
 from signoff._forks import in_child
 from signoff._words.questions import Interrupt
-from signoff.drivers import meanwhile
-from signoff.drivers.callsite import way_to
-from signoff.drivers.digests import digest, digest_of_arguments, digest_of_site
-from signoff.drivers.lines import in_turn, line_of, looks_of
+from signoff.drivers.scopes import meanwhile
+from signoff.drivers.scopes.callsite import way_to
+from signoff.drivers.scopes.digests import digest, digest_of_arguments, digest_of_site
+from signoff.drivers.scopes.lines import in_turn, line_of, looks_of
 from signoff.engine.calls.called_graphs import GraphsCalled
 from signoff.engine.calls.marks import on_way
 from signoff.engine.calls.replay import CallsMade
@@ -19,7 +19,7 @@ from signoff.engine.task import Task
 from signoff.errors import GraphBubbleUp, GraphInterrupt, OutsideOfRun, ReplayMismatch
 
 if TYPE_CHECKING:
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
 
 
 def find(scope: "Scope", call: Task, frame: FrameType) -> None:

@@ -7,10 +7,10 @@ from signoff import forms
 from signoff._copies import copied
 from signoff._tuples import made
 from signoff._words.questions import Interrupt
-from signoff.drivers import meanwhile
-from signoff.drivers.digests import digest
-from signoff.drivers.lines import in_turn
-from signoff.drivers.typed_answers import typed_answer
+from signoff.drivers.scopes import meanwhile
+from signoff.drivers.scopes.digests import digest
+from signoff.drivers.scopes.lines import in_turn
+from signoff.drivers.scopes.typed_answers import typed_answer
 from signoff.engine import ids, origin, pending
 from signoff.engine.answers import Answer, shown
 from signoff.engine.origin import Origin, Site
@@ -19,7 +19,7 @@ from signoff.engine.task import Record, Task
 from signoff.errors import InvalidAnswer, InvalidInput
 
 if TYPE_CHECKING:
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
 
 
 class Here(NamedTuple):

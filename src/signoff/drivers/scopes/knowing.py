@@ -6,8 +6,8 @@ from signoff import _ambient
 from signoff._copies import apart
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import PREVIOUS
-from signoff.drivers import facts
-from signoff.drivers.failing import Failing
+from signoff.drivers.scopes import facts
+from signoff.drivers.scopes.failing import Failing
 from signoff.runtime import Runtime
 
 

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from signoff._loops import begun
-from signoff.drivers import holding
-from signoff.drivers.aio_background import AsyncBackground
-from signoff.drivers.aio_tasks import is_called_off
 from signoff.drivers.host import Host, over
+from signoff.drivers.saving import holding
+from signoff.drivers.saving.aio_background import AsyncBackground
+from signoff.drivers.tasks.aio_tasks import is_called_off
 from signoff.steps import Abandoned, Steps, adrive
 
 T = TypeVar("T")

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig, shown_place
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, RUNTIME, SCOPE, THREAD_ID
-from signoff.drivers.lines import in_turn
+from signoff.drivers.scopes.lines import in_turn
 from signoff.runtime import ExecutionInfo, RunControl, Runtime, server_info
 
 if TYPE_CHECKING:
     from signoff.drivers.host import Host
-    from signoff.drivers.knowing import Knowing
+    from signoff.drivers.scopes.knowing import Knowing
 
 
 def config_of(scope: "Knowing") -> RunnableConfig:

@@ -15,7 +15,7 @@ from signoff.engine.program import Write
 from signoff.errors import InvalidAnswer
 
 if TYPE_CHECKING:
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
 
 
 def typed_answer(scope: "Scope", id: str, given: Any, form: Any, published: dict[str, Any] | None) -> Any:

@@ -13,7 +13,7 @@ from signoff.drivers.workers import submit
 
 if TYPE_CHECKING:
     from signoff.checkpoint.base import BaseCheckpointSaver, Lease
-    from signoff.drivers.saving import PieceByPiece
+    from signoff.drivers.saving.piecewise import PieceByPiece
 
 MOST = 200
 """How many saves go into one transaction."""

@@ -11,7 +11,7 @@ from signoff.drivers.telling import TellingFuture
 from signoff.errors import GraphBubbleUp, InvalidInput
 
 if TYPE_CHECKING:
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from signoff._words.policies import TimeoutPolicy, as_seconds
 from signoff.errors import NodeTimeoutError
 
 if TYPE_CHECKING:
-    from signoff.drivers.scope import Scope
+    from signoff.drivers.scopes.scope import Scope
 
 
 async def awaited_in_time(scope: "Scope", policy: TimeoutPolicy, call: Callable[[], Awaitable[Any]]) -> Any:

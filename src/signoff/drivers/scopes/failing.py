@@ -3,7 +3,7 @@
 from typing import Any
 
 from signoff._reprs import repr_of
-from signoff.drivers.showing import Showing
+from signoff.drivers.scopes.showing import Showing
 from signoff.engine.calls.task_calls import Failure, caught, caught_record, has_led_to, uncaught_record
 from signoff.engine.task import Outcome, Record, Task
 from signoff.errors import NodeCancelledError

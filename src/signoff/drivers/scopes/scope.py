@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from signoff._words.questions import Interrupt
 from signoff.constants import MISSING
-from signoff.drivers import asking, calling, meanwhile
-from signoff.drivers.callsite import way_to
 from signoff.drivers.host import over
-from signoff.drivers.knowing import Knowing
-from signoff.drivers.lines import in_turn, line_of
+from signoff.drivers.scopes import asking, calling, meanwhile
+from signoff.drivers.scopes.callsite import way_to
+from signoff.drivers.scopes.knowing import Knowing
+from signoff.drivers.scopes.lines import in_turn, line_of
 from signoff.engine import origin
 from signoff.engine.calls.called_graphs import GraphsCalled
 from signoff.engine.calls.marks import Mark
@@ -285,6 +285,6 @@ class Scope(Knowing):
 @cache
 def _stranded() -> Any:
     """Loaded when it is needed: few nodes have event loops of their own."""
-    from signoff.drivers import stranded
+    from signoff.drivers.calls import stranded
 
     return stranded

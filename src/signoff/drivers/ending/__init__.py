@@ -1,0 +1,1 @@
+"""How a run ends that is called off, or whose reader has left."""

@@ -1,0 +1,1 @@
+"""Saving beside the run, and who holds a thread."""

@@ -1,0 +1,1 @@
+"""One task of a run: in the thread that it is started in, or on an event loop."""
