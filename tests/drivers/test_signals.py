@@ -68,6 +68,7 @@ ROOMS = {
         "/checkpoint/memory/shelf",
         "/checkpoint/memory/spaces",
         "/checkpoint/memory/threads",
+        "/checkpoint/memory/written",
     ),
     "the ledger": (
         "/engine/storing/ledger",

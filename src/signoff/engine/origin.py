@@ -68,11 +68,16 @@ def by_itself(question: Interrupt[Any]) -> Interrupt[Any]:
     return replace(question, origin={name: one for name, one in (question.origin or {}).items() if name not in beside})
 
 
-def unsettled(asked: Mapping[str, Iterable[Interrupt[Any]]], answers: Container[str]) -> set[str]:
-    """Those of some tasks, by id, that do not just wait for an answer: it has come, or they may ask something else."""
+def unsettled(
+    asked: Mapping[str, Iterable[Interrupt[Any]]], answers: Container[str], over: Container[str] = ()
+) -> set[str]:
+    """Those of some tasks, by id, that do not just wait for an answer: it has come, or they may ask something else.
+
+    over: the tasks that have finished since.
+    """
     found: set[str] = set()
     for id, questions in asked.items():
-        for one in questions:
+        for one in questions if id not in over else ():
             then = one.origin
             if one.id in answers or (
                 then and ("is_edited" in then or "is_beside_failure" in then or "is_beside_change" in then)

@@ -19,7 +19,7 @@ class State:
     __slots__ = ("at", "changed", "checkpoint_id", "fleeting", "gone", "is_saved", "newest", "ns", "parent_id", "place",
                  "step", "stopped", "updated", "values", "versions", "writers")  # fmt: skip
 
-    def __init__(self, values: Values, *, ns: str, checkpoint_id: str, is_saved: bool, step: int = -2) -> None:
+    def __init__(self, values: Values, ns: str, checkpoint_id: str, is_saved: bool, step: int = -2) -> None:
         self.values = values
         self.versions: ChannelVersions = {}
         self.newest: str | int | float | None = None
@@ -76,7 +76,7 @@ _SAME: dict[str, str] = {}
 
 def new_state(program: Program, ns: str, checkpoint_id: str, *, is_saved: bool) -> State:
     """The state of a thread that has not begun."""
-    return State(program.first_values(), ns=ns, checkpoint_id=checkpoint_id, is_saved=is_saved)
+    return State(program.first_values(), ns, checkpoint_id, is_saved)
 
 
 def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
@@ -86,13 +86,8 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     moved, gone = _SAME, _NONE
     if not known.keys() <= program.channels.keys():
         known, moved, gone = fit_values(program, known)
-    state = State(
-        {**program.first_values(), **known},
-        ns=ns,
-        step=saved.metadata.get("step", -1),
-        checkpoint_id=checkpoint["id"],
-        is_saved=True,
-    )
+    values = {**program.first_values(), **known}
+    state = State(values, ns, checkpoint["id"], True, saved.metadata.get("step", -1))
     state.parent_id = saved.parent_config[CONF][CHECKPOINT_ID] if saved.parent_config else None
     state.versions = dict(checkpoint["channel_versions"])
     state.newest = max(state.versions.values(), default=None)

@@ -18,6 +18,7 @@ __all__ = [
     "DICT",
     "KeptSend",
     "LIST",
+    "PLAIN_LIST",
     "Packed",
     "QUESTION",
     "SEND",
@@ -48,6 +49,8 @@ SENDS = 1
 """Several, as copies that no program has: a run may have them, since it hands on only what is in them."""
 LIST = 2
 """A short list: each of its items is plain, or packed."""
+PLAIN_LIST = 7
+"""One whose items are all plain."""
 DICT = 3
 """The keys of a dict, all of them plain, and its values, each of them plain, or packed."""
 ASKED = 4
@@ -73,6 +76,8 @@ def unpacked(serde: Any, value: Any) -> Any:
     if type(value) is not Packed:
         return value
     tag, data = value
+    if tag == PLAIN_LIST:
+        return [*data]
     if type(tag) is str:
         return decoded(serde, value)
     if tag == LIST:
@@ -129,7 +134,7 @@ def parts_of(value: Any) -> Iterator[Any]:
         yield value
     elif value.tag == ITEMS:
         yield from (lineage for lineage, _, _ in value.data)
-    elif value.tag in (LIST, ASKED):
+    elif value.tag in (LIST, PLAIN_LIST, ASKED):
         yield value.data
         yield from (part for item in value.data for part in parts_of(item))
     elif value.tag == DICT:

@@ -10,7 +10,7 @@ from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Commit
 from signoff.checkpoint.encoding import encoded_all, encoded_values, encoded_writes
 from signoff.checkpoint.log.entries import MANY
-from signoff.checkpoint.memory.packed import ASKED, DICT, LIST, QUESTION, SEND, SENDS, KeptSend, Packed
+from signoff.checkpoint.memory.packed import ASKED, DICT, LIST, PLAIN_LIST, QUESTION, SEND, SENDS, KeptSend, Packed
 from signoff.constants import INTERRUPT, RESUME, START, TASKS
 
 __all__ = ["Packing", "is_plain", "refuse"]
@@ -154,15 +154,15 @@ class Packing:
             return value
         if (kind is not dict and kind is not list) or not levels or not plain or len(value) > _WIDTH:
             return _OTHER
-        parts = tuple(value.values() if kind is dict else value)
+        parts, tag = tuple(value.values() if kind is dict else value), PLAIN_LIST
         for part in parts:
             if type(part) not in plain:
-                parts = tuple([self._apart(one, levels - 1) for one in parts])
+                parts, tag = tuple([self._apart(one, levels - 1) for one in parts]), LIST
                 if _OTHER in parts:
                     return _OTHER
                 break
         if kind is list:
-            return _as_packed((LIST, parts))
+            return _as_packed((tag, parts))
         for name in value:
             if type(name) not in plain:
                 return _OTHER
@@ -209,14 +209,14 @@ class Packing:
         return questions if all(map(is_, packed, questions)) else Packed(ASKED, packed)
 
     def _listed(self, value: list[Any]) -> Packed | None:
-        items = []
+        items, tag = [], PLAIN_LIST
         for item in value:
             if type(item) not in self.plain:
                 if id(item) not in self._known:
                     return None
-                item = self._known[id(item)][1]
+                item, tag = self._known[id(item)][1], LIST
             items.append(item)
-        return Packed(LIST, tuple(items))
+        return _as_packed((tag, tuple(items)))
 
 
 def refuse(serde: Any, commit: Commit) -> None:

@@ -2,24 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from copy import copy
-from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 from signoff.checkpoint import metadata as _metadata
-from signoff.checkpoint.base import WRITES_IDX_MAP, Moment, PendingWrite
+from signoff.checkpoint.base import Moment, PendingWrite
 from signoff.checkpoint.lease import removed
 from signoff.checkpoint.memory.lists import Lists
+from signoff.checkpoint.memory.written import Written
 
 __all__ = ["Space", "WholeMoment"]
 
 WHOLE_EVERY = 64
 """After how many moments all values are noted again, so that an old one is found quickly."""
-
-Kept = dict[str, tuple[str, str, tuple[PendingWrite, ...], tuple[int, ...]]]
-"""task id -> (path, task id, its writes as (task id, channel, value), their indexes in order): so they can be sorted"""
-
-_writes_of = itemgetter(2)
 
 Whole = tuple[Mapping[str, Any], Mapping[str, Any]]
 """All values of a moment, and their versions."""
@@ -34,7 +28,7 @@ class Space:
         self.thread_id = thread_id
         self.ns = ns
         self.moments: dict[str, Moment] = {}
-        self.writes: dict[str, list[Any] | Kept] = {}
+        self.writes: dict[str, list[Any] | Written] = {}
         """As they came, (task id, writes, path), until somebody reads them."""
         self.newest = ""
         self.values: dict[str, Any] = {}
@@ -118,25 +112,25 @@ class Space:
         return _changed(moment.whole, reversed(later))
 
     def keep(self, id: str, records: Sequence[Any]) -> None:
-        """Keep what tasks wrote. What one writes twice is kept once, but questions, answers and errors are replaced."""
+        """Keep what tasks wrote."""
         before = self.writes.get(id)
         if before is None:
             self.writes[id] = list(records)
-        elif isinstance(before, dict):
-            _merged(before, records)
+        elif isinstance(before, Written):
+            before.add(records)
         else:
             before.extend(records)
 
     def kept(self, id: str | None) -> Iterable[PendingWrite]:
         """What tasks wrote: (task id, channel, value), in the order of their paths."""
         if not id or (records := self.writes.get(id)) is None:
-            return []
-        if len(records) == 1 and not isinstance(records, dict) and len(records[0][1]) == 1:
+            return ()
+        if isinstance(records, Written):
+            return records
+        if len(records) == 1 and len(records[0][1]) == 1:
             return [(records[0][0], *records[0][1][0])]  # as in most threads that wait
-        if not isinstance(records, dict):
-            # In order, so that it takes little to put it in order again, with what is added.
-            records = self.writes[id] = {one[1]: one for one in sorted(_merged({}, records).values())}
-        return chain.from_iterable(map(_writes_of, sorted(records.values())))
+        written = self.writes[id] = Written(records)
+        return written
 
     def drop(self, ids: Set[str]) -> None:
         """Forget checkpoints. Where a parent goes, the history begins."""
@@ -174,7 +168,7 @@ class Space:
         """The same in another thread."""
         other = Space(thread_id, self.ns)
         other.moments = {id: copy(moment) for id, moment in self.moments.items()}
-        other.writes = {id: copy(records) for id, records in self.writes.items()}
+        other.writes = {id: records.copy() for id, records in self.writes.items()}
         other.newest = self.newest
         other.values, other.versions = dict(self.values), dict(self.versions)
         return other
@@ -190,22 +184,6 @@ def _changed(whole: Whole, moments: Iterable[Moment]) -> tuple[dict[str, Any], d
             values.pop(name, None)
             versions.pop(name, None)
     return values, versions
-
-
-def _merged(kept: Kept, records: Iterable[Any]) -> Kept:
-    for task_id, writes, path in records:
-        indexed = {
-            WRITES_IDX_MAP.get(channel, index): (task_id, channel, value)
-            for index, (channel, value) in enumerate(writes)
-        }
-        if task_id in kept:
-            path, _, written, indexes = kept[task_id]
-            before = dict(zip(indexes, written, strict=True))
-            indexed = before | {index: one for index, one in indexed.items() if index < 0 or index not in before}
-        if len(indexed) > 1:
-            indexed = dict(sorted(indexed.items()))
-        kept[task_id] = path, task_id, (*indexed.values(),), (*indexed,)
-    return kept
 
 
 class WholeMoment(Moment):

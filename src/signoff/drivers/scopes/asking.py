@@ -200,13 +200,13 @@ def _published(scope: "Scope", id: str) -> dict[str, Any] | None:
 
 def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
     task = scope.task.visible
-    asked = Origin(
-        path=task.node.name if not task.ns else ids.stateful_ns(task.ns_inside),
-        site=here.site,
-        payload=digest(value),
-        shown=shown(value),
-        at=scope.host.run.terms.now(),
-    )
+    asked: Origin = {
+        "path": task.node.name if not task.ns else ids.stateful_ns(task.ns_inside),
+        "site": here.site,
+        "payload": digest(value),
+        "shown": shown(value),
+        "at": scope.host.run.terms.now(),
+    }
     if task.caller is not None:
         asked["node"] = task.of_step.name
     if scope.task.node.has_both_kinds and scope.host.loop is not None:

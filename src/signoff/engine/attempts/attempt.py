@@ -48,7 +48,7 @@ def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | N
     if scope.calls or scope.failed or scope.beside or scope.refusal is not None or _still_asked(task, scope):
         return None
     scope.pause = None  # its traceback leads to the scope, which would not be freed at once
-    return Outcome(task, questions=pause.interrupts, asides=scope.asides)
+    return Outcome(task, (), None, pause.interrupts, (), scope.asides)
 
 
 def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:

@@ -97,8 +97,8 @@ def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:
 def _have_to_run(run: Run, due: Due, known: Pending) -> set[str]:
     """The ids of the tasks that neither have finished, nor just wait for an answer."""
     asked, results = known.asked, known.results
-    found = due.keys() - asked.keys() - results.keys()
-    found.update(id for id in unsettled(asked, run.answers) if id in due and id not in results)
+    found = {id for id in due if id not in asked and id not in results}
+    found.update([id for id in unsettled(asked, run.answers, results) if id in due])
     return found
 
 

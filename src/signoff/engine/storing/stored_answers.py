@@ -36,7 +36,8 @@ def answer_record(
     """An answer as it is stored: one for each question, so that a second one shows."""
     origin = question.origin or {}
     asked = None if question.key is not None and "is_edited" not in origin else question.origin
-    answer = StoredAnswer(value=value, at=at, asked=asked, shown=answers.shown(question.value), graph=graph)
+    shown = answers.shown(question.value)
+    answer: StoredAnswer = {"value": value, "at": at, "asked": asked, "shown": shown, "graph": graph}
     if question.key is not None:
         answer["key"], answer["payload"] = question.key, origin.get("payload", "")
         answer["path"], answer["asked_at"] = origin.get("path", ""), origin.get("at", "")

@@ -173,7 +173,7 @@ def _obey(
         known.tell(told, writes)
     run.given = given
     # Stored before anything runs on it: whoever has answered need not answer again.
-    filing = Filing(closed=list(given)) if given else None
+    filing = Filing((), list(given)) if given else None
     if records and (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
         yield save
         ledger.index.see_closed(given)
