@@ -11,10 +11,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from bench import postgres
+from bench import instructions, postgres
 from bench.cases import Comparison
 from bench.groups import GROUPS
-from bench.library import Library, both
+from bench.library import OURS, Library, both
 from bench.measuring import Precision, Work, costs
 from bench.meters import Traced, postgres_meter, sqlite_bytes, sqlite_contents
 from bench.programs import by_hand
@@ -71,6 +71,21 @@ def test_the_table_ends_with_the_budgets_that_are_kept():
     *_, last = done.stdout.splitlines()
     assert re.fullmatch(r"must: [01] of 1 met; stretch: [01] of 1 met", last)
     assert "step that is a nested graph" in done.stdout
+
+
+def test_whoever_counts_instructions_is_told_how_much_was_done(capsys):
+    for which, times in (("less", 100), ("more", 300)):
+        instructions.work("one-node invoke", OURS, which)
+        assert capsys.readouterr().out == f"{times}\n"
+    for which, calls in (("less", 0), ("more", 250)):
+        instructions.work("@task call, memory", OURS, which)
+        assert capsys.readouterr().out == f"{calls}\n"
+
+
+def test_whoever_counts_instructions_without_valgrind_is_told_to_install_it(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(SystemExit, match="apt-get install valgrind"):
+        instructions.main([])
 
 
 def test_no_two_rows_have_the_same_name():
