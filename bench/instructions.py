@@ -45,6 +45,8 @@ PIECES = {
 
 def main(names: Sequence[str]) -> None:
     """Print a row for each piece of work."""
+    if unknown := [name for name in names if name not in PIECES]:
+        raise SystemExit(f"{unknown[0]!r} is no piece of work. There are: {', '.join(map(repr, PIECES))}.")
     if where_is("valgrind") is None:
         raise SystemExit("valgrind counts the instructions, and is not installed. Install it: apt-get install valgrind")
     print(f"{'':<42} {OURS:>14} {THEIRS:>14} {'ratio':>7}")

